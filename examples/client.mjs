@@ -7,15 +7,15 @@ import path from 'node:path';
 export const print = (text = '') => process.stdout.write(`${text}\n`);
 
 /**
- * Reads the channel's credentials from the file that the command line names, else from the file that `npm start`
- * writes.
+ * Reads the channel's credentials from the file that the command line names, else from the file that `npm start` writes
+ * to DATA_DIR.
  */
 export function readChannel() {
-  const file = process.argv[2] ?? 'data/demo-channel.json';
+  const file = process.argv[2] ?? path.join(process.env['DATA_DIR'] ?? 'data', 'demo-channel.json');
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return stop(`${file} cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere`);
+    return stop(`${file} cannot be read: npm start writes it; set DATA_DIR, or name the file`);
   }
 }
 

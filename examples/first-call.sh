@@ -15,8 +15,8 @@ for tool in openssl curl; do
   command -v "$tool" >/dev/null || stop "$tool is needed and not installed"
 done
 
-file=${1:-data/demo-channel.json}
-[ -r "$file" ] || stop "$file cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere"
+file=${1:-${DATA_DIR:-data}/demo-channel.json}
+[ -r "$file" ] || stop "$file cannot be read: npm start writes it; set DATA_DIR, or name the file"
 
 # Prints one string field of the JSON on standard input.
 field() {

@@ -25,7 +25,7 @@ def read_channel(path):
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except (OSError, ValueError):
-        stop(f"{path} cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere")
+        stop(f"{path} cannot be read: npm start writes it; set DATA_DIR, or name the file")
 
 
 def sign(app_secret, path, body, timestamp, nonce, request_id):
@@ -88,7 +88,8 @@ def call(channel, endpoint, content, token=None):
 
 
 def main():
-    channel = read_channel(sys.argv[1] if len(sys.argv) > 1 else "data/demo-channel.json")
+    default = os.path.join(os.environ.get("DATA_DIR", "data"), "demo-channel.json")
+    channel = read_channel(sys.argv[1] if len(sys.argv) > 1 else default)
     token = call(channel, "auth/token", {"grantType": "client_credentials", "appId": channel["appId"]})
     products = call(channel, "products/list", {}, token["accessToken"])
     print("Products of this channel:")

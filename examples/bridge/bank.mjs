@@ -122,7 +122,7 @@ export async function startBank({ port = 0, token, waitMs = 2_000 }) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { PORT = '8070', BANK_TOKEN = 'token', WEBHOOK_URL } = process.env;
-  const bank = await startBank({ port: Number(PORT), token: BANK_TOKEN });
+  const { BANK_PORT = '8070', BANK_TOKEN = 'token', WEBHOOK_URL } = process.env;
+  const bank = await startBank({ port: Number(BANK_PORT), token: BANK_TOKEN });
   bank.sendWebhooksTo(WEBHOOK_URL);
 }

@@ -275,6 +275,8 @@ func escape(text string) string {
 	return escaped.String()
 }
 
+// region Encrypted fields
+
 // Encrypt encrypts in svc_aes_v2 with an IV of 12 bytes: never use one twice.
 func Encrypt(aesKey, text string, iv []byte) string {
 	return v2 + base64.StdEncoding.EncodeToString(gcm(aesKey).Seal(iv, iv, []byte(text), nil))
@@ -362,6 +364,8 @@ func mac(secret, text string) []byte {
 	made.Write([]byte(text))
 	return made.Sum(nil)
 }
+
+// endregion
 
 // decodeKey panics for an invalid key, which is a configuration error.
 func decodeKey(secret string) []byte {

@@ -77,6 +77,11 @@ public final class Perennial {
         this.callbackSecret = callbackSecret;
     }
 
+    /** Returns the file that {@code npm start} writes to {@code DATA_DIR}. */
+    public static Path defaultFile() {
+        return Path.of(System.getenv().getOrDefault("DATA_DIR", "data"), "demo-channel.json");
+    }
+
     /** Reads the channel from a file as {@code npm start} writes it. */
     public static Perennial read(Path file) {
         try {
@@ -85,7 +90,7 @@ public final class Perennial {
                     (String) of.get("aesKey"), (String) of.get("callbackSecret"));
         } catch (IOException | IllegalArgumentException reason) {
             throw new IllegalArgumentException(
-                    file + " cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere", reason);
+                    file + " cannot be read: npm start writes it; set DATA_DIR, or name the file", reason);
         }
     }
 
@@ -245,6 +250,7 @@ public final class Perennial {
         return escaped.toString();
     }
 
+    // region Encrypted fields
     /** Encrypts in svc_aes_v2. Never use an IV twice. */
     public static String encrypt(String aesKey, String text, byte[] iv) {
         try {
@@ -320,6 +326,7 @@ public final class Perennial {
             throw new IllegalStateException(impossible);
         }
     }
+    // endregion
 
     private static String sha256(byte[] bytes) {
         try {

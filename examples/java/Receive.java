@@ -19,7 +19,7 @@ public final class Receive {
 
     public static void main(String[] args) throws IOException {
         try {
-            Perennial channel = Perennial.read(Path.of(args.length > 0 ? args[0] : "data/demo-channel.json"));
+            Perennial channel = Perennial.read(args.length > 0 ? Path.of(args[0]) : Perennial.defaultFile());
             int port = args.length > 1 ? Integer.parseInt(args[1]) : 3000;
             HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
             server.createContext("/", exchange -> receive(channel, exchange));

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 public final class Sell {
     public static void main(String[] args) {
         try {
-            sell(Perennial.read(Path.of(args.length > 0 ? args[0] : "data/demo-channel.json")));
+            sell(Perennial.read(args.length > 0 ? Path.of(args[0]) : Perennial.defaultFile()));
         } catch (Perennial.Refusal | IllegalArgumentException reason) {
             System.err.println("sell: " + reason.getMessage());
             System.exit(1);

@@ -38,7 +38,7 @@ final class Perennial
         $of = json_decode($text, true);
         if (!is_array($of) || !isset($of['baseUrl'], $of['appId'], $of['appSecret'], $of['aesKey'], $of['callbackSecret'])) {
             throw new InvalidArgumentException(
-                "$file cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere"
+                "$file cannot be read: npm start writes it; set DATA_DIR, or name the file"
             );
         }
         return new self($of['baseUrl'], $of['appId'], $of['appSecret'], $of['aesKey'], $of['callbackSecret']);
@@ -203,6 +203,7 @@ final class Perennial
         return "$host/redeem?" . http_build_query($values, '', '&', PHP_QUERY_RFC3986);
     }
 
+    // region Encrypted fields
     /** Encrypts in svc_aes_v2. Never use an IV twice. */
     public static function encryptV2(string $aesKey, string $text, string $iv): string
     {
@@ -258,6 +259,7 @@ final class Perennial
     {
         return hash_hmac('sha256', $text, base64_decode($secret, true), true);
     }
+    // endregion
 
     private static function nowMs(): int
     {

@@ -11,7 +11,7 @@ require __DIR__ . '/Perennial.php';
 
 const PATH = '/events';
 
-$file = getenv('PERENNIAL_CHANNEL') ?: 'data/demo-channel.json';
+$file = getenv('PERENNIAL_CHANNEL') ?: (getenv('DATA_DIR') ?: 'data') . '/demo-channel.json';
 $channel = Perennial::read($file);
 // Requests share no memory, so processed events are kept in files. In production store them for 30 days in the
 // database, in the transaction of the event's changes.

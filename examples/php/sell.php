@@ -86,7 +86,7 @@ function showOrder(string $name, array $order): void
 }
 
 try {
-    sell(Perennial::read($argv[1] ?? 'data/demo-channel.json'));
+    sell(Perennial::read($argv[1] ?? (getenv('DATA_DIR') ?: 'data') . '/demo-channel.json'));
 } catch (PerennialException | InvalidArgumentException $reason) {
     fwrite(STDERR, "sell: {$reason->getMessage()}\n");
     exit(1);

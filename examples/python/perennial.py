@@ -56,14 +56,14 @@ class Channel:
         self._token_ends = 0.0
 
     @classmethod
-    def read(cls, path):
+    def read(cls, path=os.path.join(os.environ.get("DATA_DIR", "data"), "demo-channel.json")):
         """Reads the channel from a file as `npm start` writes it."""
         try:
             with open(path, encoding="utf-8") as file:
                 of = json.load(file)
             return cls(of["baseUrl"], of["appId"], of["appSecret"], of["aesKey"], of["callbackSecret"])
         except (OSError, ValueError, KeyError) as reason:
-            advice = "it is written by npm start; name it if your DATA_DIR is elsewhere"
+            advice = "npm start writes it; set DATA_DIR, or name the file"
             raise UnreadableChannel(f"{path} cannot be read: {advice}") from reason
 
     def call(self, endpoint, content, idempotency_key=None):
@@ -187,6 +187,7 @@ def redeem_link(callback_secret, host, order_no, app_id, channel_user_id, exp):
     return f"{host}/redeem?" + urllib.parse.urlencode(values, quote_via=urllib.parse.quote, safe="")
 
 
+# region Encrypted fields
 def encrypt(aes_key, text, iv=None):
     """Encrypts in svc_aes_v2. `iv` is only for known answers: never use one twice."""
     iv = iv or os.urandom(12)
@@ -253,3 +254,4 @@ def _cryptography(module):
     except ImportError as missing:
         message = "encrypting needs the package cryptography: pip install cryptography, or apt install python3-cryptography"
         raise ImportError(message) from missing
+# endregion

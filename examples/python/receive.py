@@ -66,7 +66,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     try:
-        Receiver.channel = Channel.read(sys.argv[1] if len(sys.argv) > 1 else "data/demo-channel.json")
+        Receiver.channel = Channel.read(*sys.argv[1:2])
     except UnreadableChannel as reason:
         sys.exit(f"receive: {reason}")
     server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 3000), Receiver)

@@ -96,6 +96,6 @@ def show_order(name, order):
 
 if __name__ == "__main__":
     try:
-        sell(Channel.read(sys.argv[1] if len(sys.argv) > 1 else "data/demo-channel.json"))
+        sell(Channel.read(*sys.argv[1:2]))
     except (PerennialError, UnreadableChannel, ImportError) as reason:
         sys.exit(f"sell: {reason}")

@@ -7,7 +7,7 @@
 #   ./perennial.sh verify /events <body                        status 0 if an event is authentic; its headers
 #                                                              are in HTTP_X_SVC_TIMESTAMP and so on, as in CGI
 #
-# PERENNIAL_CHANNEL names the file with the credentials, by default data/demo-channel.json; IDEMPOTENCY_KEY the key of a write
+# PERENNIAL_CHANNEL names the file with the credentials, by default demo-channel.json in DATA_DIR or data; IDEMPOTENCY_KEY the key of a write
 # to retry. Other scripts may source this one and use its functions.
 #
 # Fields are encrypted in svc_aes_v1, because openssl's command has no AES-GCM. It takes the key as an argument, which other
@@ -43,9 +43,9 @@ field() {
 }
 
 read_channel() {
-  channel_file=${1:-data/demo-channel.json}
+  channel_file=${1:-${DATA_DIR:-data}/demo-channel.json}
   [ -r "$channel_file" ] ||
-    stop "$channel_file cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere"
+    stop "$channel_file cannot be read: npm start writes it; set DATA_DIR, or name the file"
   base_url=$(field baseUrl <"$channel_file")
   app_id=$(field appId <"$channel_file")
   app_secret=$(field appSecret <"$channel_file")
@@ -106,6 +106,7 @@ verify() {
   [ "$age" -le "$MAX_EVENT_AGE" ] && [ "$age" -ge "-$MAX_EVENT_AGE" ]
 }
 
+# region Encrypted fields
 # encrypt KEY [IV]: prints the text on standard input in svc_aes_v1. The IV, in hex, is for known answers: never use one
 # twice.
 encrypt() {
@@ -127,6 +128,7 @@ decrypt() {
   decode "$encoded" | tail -c +17 | openssl enc -d -aes-256-cbc -K "$key" -iv "$iv" >"$3" 2>/dev/null || return 1
   iconv -f UTF-8 -t UTF-16 <"$3" >/dev/null 2>&1
 }
+# endregion
 
 # redeem_link SECRET HOST ORDER_NO APP_ID CHANNEL_USER_ID EXP: prints a link to the redemption page, as the service
 # creates it.

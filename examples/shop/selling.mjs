@@ -77,11 +77,11 @@ export function createSelling({ client, store }) {
 
   async function confirmCode(user, smsCode, key) {
     const bindOrderNo = user.binding;
-    const { agreementStatus, bankCardTailNo, failReason } = await client.agreements.bindConfirm(
+    const { agreementStatus, bankCardTailNo, failReason, codeRetryable } = await client.agreements.bindConfirm(
       { bindOrderNo, smsCode },
       { idempotencyKey: `${user.id}-${key}` },
     );
-    if (agreementStatus !== 'BIND_SUCCESS') return { isBound: false, reason: failReason };
+    if (agreementStatus !== 'BIND_SUCCESS') return { isBound: false, reason: failReason, codeRetryable };
     user.card = { bindOrderNo, tail: bankCardTailNo };
     user.binding = undefined;
     await store.save();

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const channelFile = process.argv[2] ?? 'data/demo-channel.json';
-const port = Number(process.argv[3] ?? process.env['PORT'] ?? 3100);
+const channelFile = process.argv[2] ?? path.join(process.env['DATA_DIR'] ?? 'data', 'demo-channel.json');
+const port = Number(process.argv[3] ?? process.env['SHOP_PORT'] ?? 3100);
 
 const channel = readChannel();
 // Imported only after readChannel(). Before the first npm start, both the channel's file and the SDK are missing.
@@ -45,7 +45,7 @@ function readChannel() {
   try {
     return JSON.parse(readFileSync(channelFile, 'utf8'));
   } catch {
-    return stop(`${channelFile} cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere`);
+    return stop(`${channelFile} cannot be read: npm start writes it; set DATA_DIR, or name the file`);
   }
 }
 

@@ -174,9 +174,9 @@ export function createShopServer({ store, selling, receiveEvent, appId }) {
     if (!user.binding || !/^\S{1,32}$/.test(form.code ?? ''))
       return showAgain({ words: 'Please type the code from the message.' }, randomKey());
     try {
-      const { isBound, reason } = await selling.confirmCode(user, form.code, readKey(form.key));
-      if (!isBound)
-        return showAgain({ words: `The card was not added: ${reason}. Please have another code sent.` }, randomKey());
+      const { isBound, reason, codeRetryable } = await selling.confirmCode(user, form.code, readKey(form.key));
+      const next = codeRetryable ? 'Please type the code again.' : 'Please have another code sent.';
+      if (!isBound) return showAgain({ words: `The card was not added: ${reason}. ${next}` }, randomKey());
     } catch (error) {
       // If the answer was lost, the form keeps its key: submitting it again returns the outcome of the first
       // submission.

@@ -8,6 +8,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"example.com/perennial"
 )
@@ -24,10 +25,14 @@ func main() {
 }
 
 func readChannel() (*perennial.Channel, error) {
-	file := argument(2, "data/demo-channel.json")
+	folder := os.Getenv("DATA_DIR")
+	if folder == "" {
+		folder = "data"
+	}
+	file := argument(2, filepath.Join(folder, "demo-channel.json"))
 	channel, err := perennial.Read(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: it is written by npm start; name it if your DATA_DIR is elsewhere", file)
+		return nil, fmt.Errorf("%s cannot be read: npm start writes it; set DATA_DIR, or name the file", file)
 	}
 	return channel, nil
 }

@@ -180,19 +180,28 @@ describe('examples/receiver.mjs', () => {
   }
 });
 
-const MORE = ['subscriptions.mjs', 'a-year.mjs', 'receiver.mjs'].map((file) => ({ file, command: process.execPath }));
+const MORE = ['subscriptions.mjs', 'a-year.mjs', 'receiver.mjs', 'first-order.mjs'].map((file) => ({
+  file,
+  command: process.execPath,
+}));
 
 describe.each([...FIRST_CALLS, ...MORE])('examples/$file without its file or service', ({ file, command }) => {
   const name = path.parse(file).name;
   const example = (channel: string) => runExample(command, file, channel);
 
+  it('reads the file in DATA_DIR, if none is named', async () => {
+    const without = run(command, [path.join(ROOT, 'examples', file)], { env: { ...ENV, DATA_DIR: '/nowhere' } });
+    await expect(without).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(new RegExp(`^${name}: /nowhere/demo-channel\\.json cannot be read: .*\n$`)),
+    });
+  });
+
   it('says in one line that the file is missing', async () => {
     const missing = path.join(folder, 'nowhere.json');
     await expect(example(missing)).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(
-        new RegExp(`^${name}: .*nowhere\\.json cannot be read: it is written by npm start.*\n$`),
-      ),
+      stderr: expect.stringMatching(new RegExp(`^${name}: .*nowhere\\.json cannot be read: npm start writes it.*\n$`)),
     });
   });
 

@@ -222,7 +222,7 @@ describe('the sample shop', () => {
     const missing = start(SHOP, {}, [path.join(folder, 'nowhere.json')]);
     expect([await missing.exited, missing.stderr()]).toEqual([
       1,
-      expect.stringMatching(/^shop: .*nowhere\.json cannot be read: it is written by npm start.*\n$/),
+      expect.stringMatching(/^shop: .*nowhere\.json cannot be read: npm start writes it.*\n$/),
     ]);
     const stopped = path.join(folder, 'stopped.json');
     const channel = JSON.parse(await readFile(channelFile(), 'utf8'));
