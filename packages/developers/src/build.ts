@@ -72,7 +72,9 @@ function readFolder<Content>(place: string, ending: string, read: (text: string)
 }
 
 function renderAll(): Page[] {
-  const texts = readFolder(path.join(folder, 'guides'), '.md', (one) => one);
+  const texts = readFolder(path.join(folder, 'guides'), '.md', (one) =>
+    one.replace('{{encrypted-fields}}', () => showEncryptedFields()),
+  );
   const text = (name: string) => texts[name] ?? '';
   return [
     startPage(text('start')),
@@ -82,6 +84,26 @@ function renderAll(): Page[] {
     searchPage(),
     notFoundPage(),
   ];
+}
+
+const CLIENTS = [
+  { tab: 'python tab=Python', file: 'python/perennial.py' },
+  { tab: 'java tab=Java', file: 'java/Perennial.java' },
+  { tab: 'go tab=Go', file: 'go/perennial.go' },
+  { tab: 'php tab=PHP', file: 'php/Perennial.php' },
+  { tab: 'sh tab=curl', file: 'sh/perennial.sh' },
+];
+
+/** Returns the code of the example clients for encrypted fields, which tests check against the vectors, as Markdown. */
+function showEncryptedFields(): string {
+  const blocks = CLIENTS.map(({ tab, file }) => {
+    const text = readFileSync(path.join(folder, '..', '..', 'examples', file), 'utf8');
+    const [, code] = /region Encrypted fields\n+([\s\S]*?)\n+ *(?:#|\/\/) endregion/.exec(text) ?? [];
+    if (code === undefined) throw new Error(`examples/${file} has no region "Encrypted fields"`);
+    const [indent = ''] = /^ */.exec(code) ?? [];
+    return `\`\`\`${tab}\n${code.replaceAll(new RegExp(`^${indent}`, 'gm'), '')}\n\`\`\``;
+  });
+  return blocks.join('\n\n');
 }
 
 function navigation(): NavigationGroup[] {

@@ -2,12 +2,14 @@ import {
   AnyEnvelope,
   CODES,
   type EventType,
+  encryptionVersions,
   HEADERS,
   MISTAKES,
   type ResultCode,
   STORABLE,
   WebhookAck,
 } from '@perennial/wire';
+import { GROUP_TEXTS } from './content/endpoints.js';
 import { VALUE_MEANINGS } from './content/enums.js';
 import { ENVELOPE_FIELDS } from './content/fields.js';
 import { REQUEST_RULES } from './content/request-rules.js';
@@ -48,7 +50,10 @@ export function describeInterface(version: string): object {
     },
     externalDocs: { url: `${PUBLIC_URL}/developers`, description: 'Guides, examples and the signature diagnosis' },
     servers: [{ url: PUBLIC_URL, description: 'this installation' }],
-    tags: [...new Set(ENDPOINTS.map(({ text }) => text.group))].map((name) => ({ name })),
+    tags: [...new Set(ENDPOINTS.map(({ text }) => text.group))].map((name) => ({
+      name,
+      description: GROUP_TEXTS[name],
+    })),
     paths: { ...paths, '/developers/refused/{requestId}': { get: describeRefused() } },
     webhooks,
     components: {
@@ -63,6 +68,12 @@ export function describeInterface(version: string): object {
           type: 'http',
           scheme: 'bearer',
           description: 'The `accessToken` of auth/token, in addition to the signature.',
+        },
+        callbackSignature: {
+          type: 'apiKey',
+          in: 'header',
+          name: HEADERS.signature,
+          description: 'The signature of an event, under `callbackSecret`. Verify it before you read the event.',
         },
       },
     },
@@ -152,6 +163,12 @@ const PARAMETERS = {
     'Recommended: 1 to 128 visible ASCII characters. For 7 days a resend with the same key and body gets the first result.',
     { pattern: '^[!-~]{1,128}$', examples: ['0b7a6d0e-9d1f-4c53-8f0c-4f9f8d1b2a33'] },
   ),
+  encryptedFields: parameter(
+    HEADERS.encryptedFields,
+    false,
+    "The version of encrypted fields in the answer, for a request without encrypted fields. Default: your channel's setting, v1 unless the operator has changed it.",
+    { enum: encryptionVersions, examples: ['v2'] },
+  ),
 };
 
 const SEVEN_LINES = 'POST, path, query, SHA-256 of the body in lower-case hex, timestamp, nonce';
@@ -189,6 +206,7 @@ function describeOperation(one: Described, schemas: SchemaNames): object {
         'nonce',
         'requestId',
         ...(endpoint.write ? (['idempotencyKey'] as const) : []),
+        ...(endpoint.name === 'agreements/user-data' ? (['encryptedFields'] as const) : []),
       ),
       signatureParameter(
         'appSecret',
@@ -224,6 +242,7 @@ function describeAnswer({ endpoint, codes, commonCodes, examples }: Described, s
   const data = schemas.refTo(endpoint.response as JsonSchema, 'answer');
   return {
     description: ['Success, or a business refusal:', listCodes(refusals)].join('\n\n'),
+    headers: WARNED,
     content: asJson(
       {
         oneOf: [
@@ -262,6 +281,13 @@ const codeIsOneOf = (codes: readonly ResultCode[]): object => ({
 
 const RETRY_AFTER = {
   [HEADERS.retryAfter]: { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+};
+const WARNED = {
+  [HEADERS.warning]: {
+    description:
+      'Only in the sandbox: probable mistakes in the request, such as unknown fields. The message has them too.',
+    schema: { type: 'string', examples: ['unknown field outcome is ignored: outcomes was probably meant'] },
+  },
 };
 const DIAGNOSED = {
   [HEADERS.diagnosis]: {
@@ -367,6 +393,7 @@ function describeWebhook({ eventType, example, schema }: (typeof EVENTS)[number]
     description:
       'Sent to the callback address that the operator registered, at most eleven times until it is acknowledged. Signed like a request, under `callbackSecret`, with the event id in the seventh line.',
     tags: ['Events'],
+    security: [{ callbackSignature: [] }],
     parameters: [
       ...useParameters('appId', 'timestamp', 'nonce'),
       parameter(HEADERS.eventId, true, 'The `eventId` of the body.', { examples: [example.eventId] }),

@@ -60,11 +60,11 @@ export const CODE_TEXTS: Readonly<Record<CodeName, readonly [when: string, advic
     'wait at least a minute',
   ],
   PAYMENT_CHANNEL_NOT_ALLOWED: [
-    '`bind-sms`, `orders/create` with `bindOrderNo`, `agreements/replace`: your channel is not, or no longer, authorized for the payment channel',
+    '`bind-sms`, `orders/create` with `bindOrderNo`, `agreements/replace`: your channel is not, or no longer, authorized for [the payment channel](/developers/guides/errors#payment-channels-that-may-not-be-used)',
     'choose one from `payment-channels/list`',
   ],
   SHARED_AGREEMENT_NOT_ALLOWED: [
-    '`orders/create` and `agreements/replace`: the payment channel does not accept shared agreements from your channel, or `sharedAgreementNo` is in use elsewhere; on `orders/create` also if your channel is not authorized for the payment channel',
+    '`orders/create` and `agreements/replace`: [the payment channel](/developers/guides/errors#payment-channels-that-may-not-be-used) does not accept shared agreements from your channel, or `sharedAgreementNo` is in use elsewhere',
     'choose one with `shareEnabled`; check the number, and if it is right, ask your operator',
   ],
   AGREEMENT_NOT_FOUND: [

@@ -6,8 +6,18 @@ export interface EndpointText {
   readonly text: string;
 }
 
-/** The groups, in the order in which the navigation lists them. */
-export const GROUPS = ['Access', 'Catalog', 'Agreements', 'Orders', 'Payments', 'Events', 'Sandbox'] as const;
+/** The groups with a description, in the order in which the navigation lists them. */
+export const GROUP_TEXTS: Readonly<Record<string, string>> = {
+  Access: 'Access tokens, and the diagnosis of refused signatures.',
+  Catalog: 'Products and payment channels that your channel may use.',
+  Agreements: "The users' cards and agreements, for orders that the service debits.",
+  Orders: 'Subscriptions: create, read and end them.',
+  Payments: 'The periods of orders.',
+  Events: 'The changes that the service pushes to your callback address.',
+  Sandbox: 'Time travel, refunds and pushes on demand. Not available in production.',
+};
+
+export const GROUPS = Object.keys(GROUP_TEXTS);
 
 export const ENDPOINT_TEXTS: Readonly<Record<string, EndpointText>> = {
   'auth/token': {
@@ -49,9 +59,11 @@ belongs to one user.`,
     text: `A.1 only. Submits the code that the user typed. After \`BIND_SUCCESS\` the binding can be used for any number of orders and
 products.
 
-\`BIND_FAIL\` has two meanings. If only the code was wrong, submit another one on the same binding. If the institution refused the
-binding, the next bind-confirm is 410003: start again with bind-sms and the \`bindOrderNo\`. A code is valid for 5 minutes, in production
-for at most 5 attempts.
+\`BIND_FAIL\` has two meanings, which \`codeRetryable\` tells apart. With \`codeRetryable: true\` only the code was wrong: submit another
+one on the same binding. Without \`codeRetryable\` the binding has failed, and the next bind-confirm is 410003: start again with bind-sms
+and the \`bindOrderNo\`. A code is valid for 5 minutes, in production for at most 5 attempts.
+
+[The sandbox](/developers/guides/sandbox#bind-a-card) has a trigger for each of these answers.
 
 503001 means that the institution did not return a result. Resend with the same Idempotency-Key, and the service asks again.
 

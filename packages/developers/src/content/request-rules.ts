@@ -1,10 +1,18 @@
 import { MAX_STRING_LENGTH, periodTypes } from '@perennial/wire';
 
 const has = (...fields: readonly string[]): object => ({ required: fields });
-const hasNone = (...fields: readonly string[]): object => ({ not: { anyOf: fields.map((field) => has(field)) } });
+/** Names the fields in `properties` too, because linters require it below `not`. */
+const hasAll = (...fields: readonly string[]): object => ({
+  ...has(...fields),
+  properties: Object.fromEntries(fields.map((field) => [field, {}])),
+});
+const hasNone = (...fields: readonly string[]): object => {
+  const [only, ...others] = fields.map((field) => hasAll(field));
+  return { not: others.length === 0 ? only : { anyOf: [only, ...others] } };
+};
 const exactlyOne = (...fields: readonly string[]): object => ({ oneOf: fields.map((field) => has(field)) });
 const atLeastOne = (...fields: readonly string[]): object => ({ anyOf: fields.map((field) => has(field)) });
-const notTogether = (...fields: readonly string[]): object => ({ not: has(...fields) });
+const notTogether = (...fields: readonly string[]): object => ({ not: hasAll(...fields) });
 
 const ONE_ORDER = exactlyOne('orderNo', 'externalOrderNo');
 const PAGE_OR_CURSOR = notTogether('page', 'cursor');

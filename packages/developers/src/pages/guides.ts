@@ -19,7 +19,7 @@ export const GUIDES: readonly {
     name: 'signing',
     title: 'Signing and encryption',
     summary: 'Sign requests, and encrypt personal data.',
-    words: 'authentication hmac aes encrypt decrypt credentials secret key',
+    words: 'authentication hmac aes encrypt decrypt credentials secret key rotate rotation reset',
   },
   {
     name: 'webhooks',

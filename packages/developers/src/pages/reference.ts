@@ -46,7 +46,7 @@ function overviewPage(text: string): Page {
     title: 'API reference',
     summary: 'Base URL, headers, the envelope, formats, paging and idempotency.',
     kind: 'Reference',
-    words: 'idempotency-key headers authentication pagination',
+    words: 'idempotency-key headers authentication pagination timezone currency money amount version versioning',
     body,
     ...(contents ? { aside: contents } : {}),
     shape: 'guide',

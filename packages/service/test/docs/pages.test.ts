@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { decryptField } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../src/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
@@ -103,6 +104,20 @@ describe('the guide to signing', () => {
     for (const text of [appSecret, Buffer.from(bodyHex, 'hex').toString(), signText, signature])
       expect(page).toContain(text);
   });
+
+  it.each(['encrypted-fields', 'encrypted-fields-v2'])(
+    "has code for Node that reads and writes the vectors' %s",
+    async (name) => {
+      const page = await readPage('packages/developers/guides/signing.md');
+      const [, code = ''] = /```js tab=Node\n(import \{ createCipheriv[\s\S]*?)```/.exec(page) ?? [];
+      const { encrypt, decrypt } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+      const { aesKey, good } = JSON.parse(await readPage(`packages/wire/vectors/${name}.json`));
+      for (const { text, value } of good) {
+        expect(decrypt(aesKey, value)).toBe(text);
+        expect(decryptField(encrypt(aesKey, text, value.slice(0, 11)), Buffer.from(aesKey, 'base64'))).toBe(text);
+      }
+    },
+  );
 });
 
 async function allPages(): Promise<string[]> {

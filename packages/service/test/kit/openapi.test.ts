@@ -51,6 +51,18 @@ describe('the document', () => {
     expect(new Set(operations().map(([, { operationId }]) => operationId)).size).toBe(endpoints.length);
   });
 
+  it('has what linters ask for: security everywhere, described tags, defined fields below `not`', () => {
+    const all = [...Object.values<Document>(document.paths), ...Object.values<Document>(document.webhooks)];
+    for (const { post, get } of all) expect((post ?? get).security).toBeDefined();
+    for (const { post } of Object.values<Document>(document.webhooks)) {
+      const [scheme] = post.security.flatMap((one: object) => Object.keys(one));
+      expect(document.components.securitySchemes[scheme]).toMatchObject({ name: 'X-SVC-Signature' });
+    }
+    expect(document.tags.filter(({ description }: Document) => !description)).toEqual([]);
+    const negated = JSON.stringify(document).match(/"not":\{"required":\[[^\]]*\],"properties"/g) ?? [];
+    expect(JSON.stringify(document).match(/"not":\{"required"/g)).toHaveLength(negated.length);
+  });
+
   it('describes every field and every enum value', () => {
     const silent: string[] = [];
     const look = (schema: Document, place: string): void => {
