@@ -5,15 +5,10 @@ import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './run.mjs';
 
-/** A package of ours that is not bundled, because it finds its server relative to its own folder. */
-const OURS_AS_INSTALLED = '@perennial/embedded-postgres';
+const isAsInstalled = (id) => !/^([./#]|@perennial\/|@oxc-project\/)/.test(id);
 
-const isBundled = (id) => /^([./#]|@perennial\/|@oxc-project\/)/.test(id) && id !== OURS_AS_INSTALLED;
-
-const isAsInstalled = (id) => !isBundled(id);
-
-/** Returns true for modules that are never bundled: the package above, Node's own modules, the optional pg-native. */
-export const isNeverBundled = (id) => id === OURS_AS_INSTALLED || /^(node:|pg-native$)/.test(id);
+/** Returns true for modules that are never bundled: Node's own modules, the optional pg-native. */
+export const isNeverBundled = (id) => /^(node:|pg-native$)/.test(id);
 
 /** Bundles programs into a folder. `entries` maps their names to their entry modules. */
 export async function bundle(entries, folder, external = isAsInstalled) {
@@ -34,7 +29,7 @@ export async function bundle(entries, folder, external = isAsInstalled) {
 
 const service = path.join(root, 'packages', 'service');
 
-/** Bundles the programs of `npm start` and `npx perennial`. */
+/** Bundles the programs of `npm start` and of the command line. */
 export const bundleService = () =>
   bundle(
     { main: path.join(service, 'dist', 'main.js'), perennial: path.join(service, 'dist', 'cli', 'main.js') },

@@ -1,4 +1,4 @@
-// Builds the console's pages, which the service serves: packages/console/dist.
+// Builds the console's pages, which the service serves: packages/service/dist/pages/console.
 import path from 'node:path';
 import { build } from 'vite';
 import { root } from './run.mjs';

@@ -1,4 +1,4 @@
-// Builds the developers' pages, which the service serves: packages/developers/dist/site.
+// Builds the developers' pages, which the service serves: packages/service/dist/pages/developers.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export async function buildDevelopers() {
   const names = ['theme', 'page', 'signature'];
   const scripts = await Promise.all(names.map(async (name) => [`${name}.js`, await bundleScript(name)]));
   const { buildPages } = await import(path.join(folder, 'build.js'));
-  buildPages(path.join(folder, 'site'), Object.fromEntries(scripts), {
+  buildPages(path.join(root, 'packages', 'service', 'dist', 'pages', 'developers'), Object.fromEntries(scripts), {
     'perennial-channel.tgz': packSdk(),
     ...Object.fromEntries(OTHER_CLIENTS.map((place) => [path.basename(place), readFileSync(place)])),
     ...packCollections(),

@@ -43,12 +43,13 @@ export async function build() {
   const compiler = [at('node_modules', 'typescript', 'bin', 'tsc'), '--build', '--checkers', '1', at('tsconfig.json')];
   run(process.execPath, compiler, 'the compiler');
   // Imports bundle.mjs only here, because in a new checkout its dependencies are missing until `install` has run.
-  if (!isNewerThanCompiled(program, ['wire', 'service'])) await (await import('./bundle.mjs')).bundleService();
+  if (!isNewerThanCompiled(program, ['wire', 'embedded-postgres', 'service']))
+    await (await import('./bundle.mjs')).bundleService();
   if (!isNewerThanCompiled(at('packages', 'sdk', 'dist', 'index.js'), ['wire', 'sdk', 'developers']))
     await (await import('./bundle.mjs')).bundleSdk();
-  if (isOlderThanSources(at('packages', 'console', 'dist', 'index.html'), 'console'))
+  if (isOlderThanSources(at('packages', 'service', 'dist', 'pages', 'console', 'index.html'), 'console'))
     await (await import('./console.mjs')).buildConsole();
-  if (isOlderThanSources(at('packages', 'developers', 'dist', 'site', 'index.html'), 'developers'))
+  if (isOlderThanSources(at('packages', 'service', 'dist', 'pages', 'developers', 'index.html'), 'developers'))
     await (await import('./developers.mjs')).buildDevelopers();
 }
 

@@ -8,7 +8,9 @@ export default defineConfig({
   // answers the requests.
   server: { proxy: { '/console/api': 'http://127.0.0.1:8080' } },
   build: {
-    outDir: 'dist',
+    // Into the service, which serves the pages and is published with them.
+    outDir: '../service/dist/pages/console',
+    emptyOutDir: true,
     target: ['chrome111', 'edge111', 'firefox114', 'safari16.4'],
     // Nothing is inlined: the content security policy forbids `data:` URLs of scripts and styles, and inline scripts.
     assetsInlineLimit: 0,

@@ -66,6 +66,12 @@ export async function createProgram(
       writeOut: (text) => commandLine.stdout.write(text),
     })
     .addHelpText('after', '\nHelp for one command:\n  $ perennial channel create --help');
+  perennial
+    .command('start')
+    .description('run the service until Ctrl-C')
+    .action(async () => {
+      await import('../main.js');
+    });
   for (const [name, [description, load, add]] of Object.entries(NOUNS)) {
     const noun = perennial.command(name).description(description);
     if (words && !words.includes(name)) continue;

@@ -17,7 +17,7 @@ import { type TestService, testService } from '../support/service.js';
 /** The developers' pages as served. */
 
 const root = path.join(packageRoot, '..', '..');
-const site = path.join(root, 'packages', 'developers', 'dist', 'site');
+const site = path.join(root, 'packages', 'service', 'dist', 'pages', 'developers');
 const PAGES = readdirSync(site, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.html') && name !== 'not-found.html')
   .map((name) => `/developers/${name.slice(0, -'.html'.length)}`.replace(/\/index$/, ''));

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import { createStaticFiles, KEEP_FOR_GOOD, pageHeaders, sendStaticFile } from '../answers/static-files.js';
 
-const FOLDER = new URL('../console/dist/', PACKAGE_FOLDER);
+const FOLDER = new URL('dist/pages/console/', PACKAGE_FOLDER);
 
 const findFile = createStaticFiles(new URL('assets/', FOLDER));
 

