@@ -29,12 +29,14 @@ export async function bundle(entries, folder, external = isAsInstalled) {
 
 const service = path.join(root, 'packages', 'service');
 
+/** The entry modules of the service and of its command line. */
+export const servicePrograms = {
+  main: path.join(service, 'dist', 'main.js'),
+  perennial: path.join(service, 'dist', 'cli', 'main.js'),
+};
+
 /** Bundles the programs of `npm start` and of the command line. */
-export const bundleService = () =>
-  bundle(
-    { main: path.join(service, 'dist', 'main.js'), perennial: path.join(service, 'dist', 'cli', 'main.js') },
-    path.join(service, 'dist', 'program'),
-  );
+export const bundleService = () => bundle(servicePrograms, path.join(service, 'dist', 'program'));
 
 const sdk = path.join(root, 'packages', 'sdk');
 const compiledSdk = path.join(sdk, 'dist', 'compiled');

@@ -1,5 +1,4 @@
-// The third-party packages of an artefact, read from the lock file: the pinned dependencies, the SBOM and the licences
-// are written from this one list.
+// The third-party packages of an artefact, read from the lock file. The SBOM and the licences are written from this list.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -34,25 +33,18 @@ export function placesOf(workspace, names) {
     for (const one of needsOf(packages[place].resolved ?? place)) visit(one);
   };
   for (const name of names) visit(resolve(`packages/${workspace}`, name));
-  return [...found].filter((place) => !packages[place].link).sort();
+  return unique([...found].filter((place) => !packages[place].link));
 }
 
-/** Browser libraries inside the service's pages. The lock file knows them as development dependencies. */
-export const browserPlaces = () => {
-  const names = Object.keys(readManifest('console').devDependencies).filter(
-    (name) => !/^@(types|perennial)\//.test(name),
-  );
-  return [...new Set([...placesOf('console', names), ...placesOf('developers', ['@perennial/wire'])])].sort();
-};
+/** Returns the places in order, each package in each version once. */
+export const unique = (places) => [...new Map(places.sort().map((place) => [refOf(place), place])).values()];
 
 /** Returns an npm-shrinkwrap.json, with which npm installs exactly the versions and hashes of the lock file. */
 export function pinned(manifest, places) {
   const entries = places.map((place) => {
     const { funding: _, ...entry } = packages[place];
-    return [place.replace(/^packages\/[^/]+\//, ''), entry];
+    return [place, entry];
   });
-  const twice = entries.find(([place], index) => entries.findIndex(([one]) => one === place) !== index);
-  if (twice !== undefined) throw new Error(`two versions of ${twice[0]} would be installed in the same folder`);
   const { name, version } = manifest;
   return {
     name,
@@ -74,9 +66,9 @@ const licenceOf = (licence = 'NOASSERTION') => [
 ];
 
 /** Returns the CycloneDX SBOM of an artefact. Equal inputs make equal texts: the serial number is a hash. */
-export function sbomOf({ name, version, license, description, purl = purlOf(name, version) }, places, date) {
-  const unique = [...new Map(places.map((place) => [refOf(place), place])).values()];
-  const components = unique.map((place) => {
+export function sbomOf({ name, version, license, description }, places, date) {
+  const purl = purlOf(name, version);
+  const components = places.map((place) => {
     const { version: own, license: ownLicence, integrity, optional } = packages[place];
     return {
       type: 'library',
@@ -90,7 +82,7 @@ export function sbomOf({ name, version, license, description, purl = purlOf(name
     };
   });
   const refs = new Set(components.map((one) => one['bom-ref']));
-  const dependencies = unique.map((place) => ({
+  const dependencies = places.map((place) => ({
     ref: refOf(place),
     dependsOn: [...new Set(needsOf(place).map(refOf))].filter((one) => refs.has(one)).sort(),
   }));
@@ -106,8 +98,7 @@ export function sbomOf({ name, version, license, description, purl = purlOf(name
 
 /** Returns the licences of packages as one text. Optional packages have no text here, because few are installed. */
 export function licencesOf(places) {
-  const unique = [...new Map(places.map((place) => [refOf(place), place])).values()];
-  const texts = unique.map((place) => {
+  const texts = places.map((place) => {
     const { version, license, optional } = packages[place];
     return `${nameOf(place)} ${version}: ${license ?? 'see its package'}\n${optional ? '' : `\n${licenceText(place)}\n`}`;
   });

