@@ -2,7 +2,7 @@
 // processing them again, and answers HTTP 200 with {"code":"0"}. Prints each event. Uses only Node's own modules.
 //
 //   node examples/receiver.mjs [path to demo-channel.json] [port]
-//   npx perennial channel set test_demo --callback http://localhost:3000/events
+//   npx perennial-server channel set test_demo --callback http://localhost:3000/events
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { print, readChannel, stop } from './client.mjs';

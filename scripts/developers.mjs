@@ -1,10 +1,12 @@
 // Builds the developers' pages, which the service serves: packages/service/dist/pages/developers.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { makeCollections } from '../examples/collection/make.mjs';
-import { root, run, runNpm } from './run.mjs';
+import { pack, stage } from './release/stage.mjs';
+import { root } from './run.mjs';
 
 const folder = path.join(root, 'packages', 'developers', 'dist');
 
@@ -13,7 +15,7 @@ export async function buildDevelopers() {
   const scripts = await Promise.all(names.map(async (name) => [`${name}.js`, await bundleScript(name)]));
   const { buildPages } = await import(path.join(folder, 'build.js'));
   buildPages(path.join(root, 'packages', 'service', 'dist', 'pages', 'developers'), Object.fromEntries(scripts), {
-    'perennial-channel.tgz': packSdk(),
+    'perennial-channel.tgz': await packSdk(),
     ...Object.fromEntries(OTHER_CLIENTS.map((place) => [path.basename(place), readFileSync(place)])),
     ...packCollections(),
   });
@@ -32,34 +34,39 @@ const OTHER_CLIENTS = [
 /** Packs the collections: Postman's as a file with a placeholder for the service's URL, Bruno's as an archive. */
 function packCollections() {
   const { 'perennial.postman_collection.json': postman, ...bruno } = makeCollections();
-  return inTemporaryFolder((made) => {
-    for (const [name, text] of Object.entries(bruno)) {
-      const place = path.join(made, name);
-      mkdirSync(path.dirname(place), { recursive: true });
-      writeFileSync(place, text);
-    }
-    const packed = path.join(made, 'bruno.tgz');
-    run('tar', ['-czf', packed, '-C', made, 'bruno'], 'tar');
-    return {
-      'perennial.postman_collection.json': Buffer.from(postman.replace('http://127.0.0.1:8080', '__PUBLIC_URL__')),
-      'perennial-bruno.tgz': readFileSync(packed),
-    };
-  });
+  return {
+    'perennial.postman_collection.json': Buffer.from(postman.replace('http://127.0.0.1:8080', '__PUBLIC_URL__')),
+    'perennial-bruno.tgz': gzipSync(tar(bruno)),
+  };
 }
 
-/** Packs the SDK as npm would publish it. Channels install it from the service they call, so the versions are equal. */
-const packSdk = () =>
-  inTemporaryFolder((made) => {
-    const args = ['pack', '--silent', '--workspace', 'perennial-channel', '--pack-destination', made];
-    runNpm(args, 'npm pack', { stdio: ['ignore', 'ignore', 2] });
-    const { version } = JSON.parse(readFileSync(path.join(root, 'packages', 'sdk', 'package.json'), 'utf8'));
-    return readFileSync(path.join(made, `perennial-channel-${version}.tgz`));
+/** Returns an archive without times and owners, which tar would store: equal files must make equal bytes. */
+function tar(files) {
+  const blocks = Object.entries(files).flatMap(([name, text]) => {
+    const content = Buffer.from(text);
+    const header = Buffer.alloc(512);
+    const size = content.length.toString(8).padStart(11, '0');
+    const sum = () =>
+      header
+        .reduce((all, byte) => all + byte, 0)
+        .toString(8)
+        .padStart(6, '0');
+    header.write(name);
+    header.write(`0000644\x000000000\x000000000\0${size}\0${'0'.repeat(11)}\0${' '.repeat(8)}0`, 100);
+    header.write('ustar\x0000', 257);
+    header.write(`${sum()}\0 `, 148);
+    return [header, content, Buffer.alloc((512 - (content.length % 512)) % 512)];
   });
+  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+}
 
-function inTemporaryFolder(work) {
+/** Packs the SDK as it is published. Channels install it from the service they call, so the versions are equal. */
+async function packSdk() {
   const made = mkdtempSync(path.join(os.tmpdir(), 'perennial-'));
   try {
-    return work(made);
+    const folder = path.join(made, 'perennial-channel');
+    await stage('perennial-channel', folder);
+    return readFileSync(path.join(made, pack(folder, made)));
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

@@ -136,6 +136,13 @@ export const PROOFS = [
     program: 'upgrade.ts',
   },
   {
+    name: 'packages',
+    proves: 'a release built twice is the same; its npm packages start and serve in an empty folder',
+    needs: [],
+    minutes: [2, 2],
+    program: 'packages.mjs',
+  },
+  {
     name: 'ha',
     proves: 'three nodes on a Patroni cluster survive twenty faults; short: three of them',
     needs: ['openssl'],

@@ -3,7 +3,7 @@
 // Receives events, as a channel must, and prints each.
 //
 //   PERENNIAL_CHANNEL=data/demo-channel.json php -S localhost:3000 examples/php/receive.php
-//   npx perennial channel set test_demo --callback http://localhost:3000/events
+//   npx perennial-server channel set test_demo --callback http://localhost:3000/events
 
 declare(strict_types=1);
 

@@ -2,7 +2,7 @@
 """Receives events, as a channel must, and prints each.
 
     python3 examples/python/receive.py [path to demo-channel.json] [port]
-    npx perennial channel set test_demo --callback http://localhost:3000/events
+    npx perennial-server channel set test_demo --callback http://localhost:3000/events
 """
 
 import json

@@ -345,7 +345,7 @@ ${
     ? html`<p>No event has come yet. Events reach this shop by one of these:</p>
 <pre>npx perennial-channel listen \\
   --forward ${eventsUrl}</pre>
-<pre>npx perennial channel set ${appId} \\
+<pre>npx perennial-server channel set ${appId} \\
   --callback ${eventsUrl}</pre>`
     : html`<ol class="timeline">
 ${order.events.map(

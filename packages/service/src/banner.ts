@@ -1,6 +1,9 @@
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Listening } from './listen.js';
+import { PACKAGE_FOLDER } from './platform/package-folder.js';
 import type { Settings } from './platform/settings.js';
+import { IS_CLONE } from './platform/version.js';
 
 /**
  * Returns the console's URL. The default is an address on this machine, because the proxies of deploy/ do not lead to
@@ -40,11 +43,34 @@ export function bannerLines(
   for (const [name = '', value = ''] of rows) lines.push(`  ${name.padEnd(14)}${value}`);
   if (settings.console === 'on' && !hasPeople) {
     lines.push('\n  To sign in to the console, create an account in another terminal:\n');
-    lines.push('    npx perennial operator create NAME --role admin');
+    lines.push(`    ${findCommand()} operator create NAME --role admin`);
   }
   if (demoFile !== undefined) {
     const shown = path.relative(process.cwd(), demoFile);
-    lines.push(`\n  Create the first order in another terminal:\n\n    node examples/first-order.mjs ${shown}\n`);
+    const program = IS_CLONE
+      ? 'node examples/first-order.mjs'
+      : `${enter()} npx perennial-channel trigger renewal --channel`;
+    lines.push(`\n  Create the first order in another terminal:\n\n    ${program} ${shown}\n`);
   }
   return lines;
+}
+
+/** Leads to the folder of this process, because a command in another folder would look for another DATA_DIR. */
+const enter = () => `cd ${quote(process.cwd())} &&`;
+
+/**
+ * Returns how to run a command of this installation. `npx perennial` would run another author's package where none of
+ * ours is installed, so the command is named after our package, or after its file.
+ */
+function findCommand(): string {
+  const place = fileURLToPath(PACKAGE_FOLDER);
+  const isFoundByNpx = IS_CLONE
+    ? !path.relative(path.resolve(place, '../..'), process.cwd()).startsWith('..')
+    : place.includes('/node_modules/');
+  if (isFoundByNpx) return `${enter()} npx perennial-server`;
+  return IS_CLONE ? `${enter()} node ${quote(path.join(place, 'bin/perennial.js'))}` : 'perennial';
+}
+
+function quote(place: string): string {
+  return /^[\w./@:+-]+$/.test(place) ? place : `'${place.replaceAll("'", "'\\''")}'`;
 }

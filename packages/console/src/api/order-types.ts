@@ -23,7 +23,7 @@ type BulkItems = Static<typeof schemas.payments.bulkItems>;
 export type BulkItem = BulkItems['items'][number];
 export type Approval = Static<typeof schemas.payments.approval>;
 
-/** An order as `npx perennial order show` prints it, with masked personal data. */
+/** An order as `perennial order show` prints it, with masked personal data. */
 export type Order = OrderAnswer['order'];
 export type Period = Order['payments'][number];
 export type Attempt = Period['attempts'][number];

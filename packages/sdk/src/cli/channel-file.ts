@@ -66,7 +66,7 @@ function readFile(file: string, isDefault: boolean): Partial<Record<Part, unknow
   } catch {
     if (!isDefault) throw new UsageError(`${file} cannot be read`);
     throw new UsageError(
-      `${file} cannot be read: run npm start, which writes it, set DATA_DIR, or name another file with --channel`,
+      `${file} cannot be read: start a sandbox, which writes it, set DATA_DIR, or name another file with --channel`,
     );
   }
   try {
@@ -76,7 +76,7 @@ function readFile(file: string, isDefault: boolean): Partial<Record<Part, unknow
     // Drops the parser's error, because it quotes the text. The error thrown below does not quote it.
   }
   throw new UsageError(
-    `${file} is not a JSON object: --channel must name a file of credentials, as npm start writes it`,
+    `${file} is not a JSON object: --channel must name a file of credentials, as a sandbox writes it`,
   );
 }
 

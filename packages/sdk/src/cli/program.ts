@@ -16,7 +16,7 @@ const NOTES = `
 The channel's credentials are read from the first of these that exists:
   the file that --channel names
   the environment: PERENNIAL_BASE_URL, PERENNIAL_APP_ID, PERENNIAL_APP_SECRET, PERENNIAL_AES_KEY, PERENNIAL_CALLBACK_SECRET
-  demo-channel.json in DATA_DIR, by default data: npm start writes it
+  demo-channel.json in DATA_DIR, by default data: a sandbox writes it
 
 Exit status: 0 done; 1 refused or failed; 2 invalid command line.`;
 

@@ -70,7 +70,7 @@ export function toMailText({ text, kind, count, alerts, environment, service }: 
     ...lines,
     ...(count > alerts.length ? [`and ${count - alerts.length} more`] : []),
     '',
-    ...(kind === 'test' ? [] : ['npx perennial alert list shows what is open; docs/alerts.md says what to do.']),
+    ...(kind === 'test' ? [] : ['perennial alert list shows what is open; docs/alerts.md says what to do.']),
     `${environment}, ${service}`,
     '',
   ].join('\n');

@@ -37,7 +37,7 @@ export const orderOperations = [
     summary: 'An order with its timeline, next step and allowed actions',
     answer: Type.Object({
       /**
-       * The same fields as `npx perennial order show` prints, with at most 200 periods, and user ids masked for
+       * The same fields as `perennial order show` prints, with at most 200 periods, and user ids masked for
        * viewers.
        */
       order: Type.Unsafe<OrderView>({ type: 'object' }),

@@ -285,7 +285,7 @@ describe('a mail', () => {
     expect(text).toContain('Subject: [Perennial production] refund-refused: about R1');
     expect(text).toContain('Message-ID: <alert-1@pay.example>');
     expect(text).toContain('R1: the card is closed');
-    expect(text).toContain('npx perennial alert list');
+    expect(text).toContain('perennial alert list shows');
   });
 
   it('escapes line breaks of external texts', async () => {

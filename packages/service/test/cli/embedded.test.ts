@@ -19,7 +19,7 @@ const run = (...args: readonly string[]) => perennialProcess(args, { DATA_DIR: d
 
 describe('without a database', () => {
   const refused = (folder: string) =>
-    `there is no database in ${folder}: run npm start to create one, or choose another DATA_DIR`;
+    `there is no database in ${folder}: start the service to create one, or choose another DATA_DIR`;
 
   it('in a missing folder: fails and creates neither folder nor database', async () => {
     const folder = path.join(dataDir, 'mistyped');

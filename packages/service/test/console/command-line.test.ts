@@ -19,7 +19,7 @@ beforeEach(async () => {
   await fresh.database.query(`update audit_head set chain_no = 0, chain = ''`);
 });
 
-describe('npx perennial operator', () => {
+describe('perennial operator', () => {
   it("create shows a link below the console's URL, once", async () => {
     const reached = { ...settings(), PUBLIC_URL: 'https://pay.example' };
     const made = await perennial(['operator', 'create', 'ann', '--role', 'admin'], reached);
@@ -57,7 +57,7 @@ describe('npx perennial operator', () => {
   });
 });
 
-describe('npx perennial audit verify', () => {
+describe('perennial audit verify', () => {
   it('reports that no entry was changed, or where the chain breaks, with exit code 1', async () => {
     for (const name of ['ann', 'bo', 'chen']) await run('operator', 'create', name, '--role', 'viewer');
     const whole = await run('audit', 'verify');
@@ -98,7 +98,7 @@ describe('a service', () => {
     const banner = running.stderr();
     const consoleUrl = /Console\s+(\S+)\/console\n/.exec(banner)?.[1] ?? '';
     expect(consoleUrl).not.toBe(interfaceUrl);
-    expect(banner).toContain('npx perennial operator create NAME --role admin');
+    expect(banner).toContain(`cd ${process.cwd()} && npx perennial-server operator create NAME --role admin`);
     const create = spawn(process.execPath, [BIN, 'operator', 'create', 'ann', '--role', 'admin', '--password-stdin'], {
       env: { PATH: process.env['PATH'], ...settings() },
       stdio: ['pipe', 'ignore', 'inherit'],

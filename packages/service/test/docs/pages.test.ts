@@ -62,6 +62,18 @@ describe('examples', () => {
   });
 });
 
+describe('commands', () => {
+  it('are of our own npm packages: npx fetches a package that is not installed', async () => {
+    for (const name of (await allPages()).filter((one) => one !== 'CHANGELOG.md')) {
+      const named = [...(await readPage(name)).matchAll(/npx (perennial[\w-]*)/g)].map(([, program]) => program);
+      expect(
+        [...new Set(named)].filter((one) => !['perennial-server', 'perennial-channel'].includes(one ?? '')),
+        name,
+      ).toEqual([]);
+    }
+  });
+});
+
 describe('settings', () => {
   const asked = new Set<string>();
   const env = { MASTER_KEY: Buffer.alloc(32).toString('base64') };
@@ -124,6 +136,8 @@ async function allPages(): Promise<string[]> {
   const inDocs = await readdir(path.join(ROOT, 'docs'), { recursive: true });
   const pages = inDocs.filter((name) => name.endsWith('.md')).map((name) => path.join('docs', name));
   const inPackages = [
+    'packages/bridge-kit/README.md',
+    'packages/service/README.md',
     'packages/wire/README.md',
     'packages/embedded-postgres/README.md',
     'packages/reference-peers/README.md',

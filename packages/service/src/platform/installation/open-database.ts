@@ -133,7 +133,7 @@ async function closeUnlessReady<T>(opened: OpenConnection, prepare: () => Promis
 async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<void> {
   if (databaseUrl !== undefined || (await holdsDatabase(dataDir))) return;
   throw new SettingsError(
-    `there is no database in ${dataDir}: run npm start to create one, or choose another DATA_DIR`,
+    `there is no database in ${dataDir}: start the service to create one, or choose another DATA_DIR`,
   );
 }
 
