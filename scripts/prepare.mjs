@@ -65,7 +65,9 @@ const SHARED_SOURCES = {
   developers: () => [
     at('packages', 'wire', 'tsconfig.tsbuildinfo'),
     ...listFiles(at('packages', 'wire', 'vectors')),
-    ...['bin/perennial-channel.js', 'dist/index.js', 'README.md'].map((name) => at('packages', 'sdk', name)),
+    ...['bin/perennial-channel.js', 'dist/index.js', 'package.json', 'README.md'].map((name) =>
+      at('packages', 'sdk', name),
+    ),
     ...['python', 'java', 'go', 'php', 'sh', 'collection'].flatMap((name) => listFiles(at('examples', name))),
   ],
 };

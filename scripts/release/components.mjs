@@ -24,9 +24,9 @@ const needsOf = (place) => {
   return names.map((name) => resolve(place, name)).filter((one) => one !== undefined);
 };
 
-/** Returns the places of third-party packages that `names`, imported by a workspace, need. Passes through our own. */
-export function placesOf(workspace, names) {
-  const found = new Set();
+/** Returns the places of the third-party packages that `names`, imported by a workspace, need. */
+export function placesOf(workspace, names, without = []) {
+  const found = new Set(without.map((name) => resolve(`packages/${workspace}`, name)));
   const visit = (place) => {
     if (found.has(place)) return;
     found.add(place);
@@ -61,9 +61,13 @@ const purlOf = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version
 
 const refOf = (place) => purlOf(nameOf(place), packages[place].version);
 
-const licenceOf = (licence = 'NOASSERTION') => [
-  / |NOASSERTION/.test(licence) ? { expression: licence } : { license: { id: licence } },
-];
+/** Returns a licence as CycloneDX has it: an SPDX id, an expression, or else a name. */
+const licenceOf = (licence = 'unknown') => {
+  if (/ (OR|AND) /.test(licence)) return [{ expression: licence }];
+  return [
+    { license: /^[\w.+-]+$/.test(licence) && licence !== 'unknown' ? { id: licence } : { name: String(licence) } },
+  ];
+};
 
 /** Returns the CycloneDX SBOM of an artefact. Equal inputs make equal texts: the serial number is a hash. */
 export function sbomOf({ name, version, license, description }, places, date) {

@@ -19,7 +19,9 @@ export const PUBLISHED = Object.entries({
 /** Returns the third-party packages that a published package contains or that npm installs with it. */
 export function componentsOf(name) {
   const folder = folderOf(name);
-  const own = placesOf(folder, Object.keys(readManifest(folder).dependencies ?? {}));
+  // In the kit, wire needs no other package: it runs in Node only.
+  const without = folder.startsWith('bridge-') ? ['@perennial/wire'] : [];
+  const own = placesOf(folder, Object.keys(readManifest(folder).dependencies ?? {}), without);
   // The lock file knows what our bundles contain as development dependencies.
   const bundled = { service: 'console', sdk: 'sdk' }[folder];
   return unique([...own, ...(bundled === undefined ? [] : bundledBy(bundled))]);
