@@ -1,4 +1,5 @@
-// The imaginary bank itself, in memory, for testing the bridge: node examples/bridge/bank.mjs
+// The imaginary bank itself, for testing the bridge: node examples/bridge/bank.mjs. BANK_PORT is 8070 by default,
+// BANK_TOKEN is token; WEBHOOK_URL is where it reports payments. Everything is in memory: a restart forgets all payments.
 // The end of a mandate's number selects the behaviour: debits on -POOR, -BLOCKED, -ENDED and -FOREIGN are refused, and
 // debits on -SLOW take two seconds.
 import { createHmac, randomUUID } from 'node:crypto';

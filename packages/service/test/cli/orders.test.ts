@@ -59,6 +59,13 @@ describe('order', () => {
     expect(forPeople).not.toMatch(/Refunds|Alerts/);
   });
 
+  it('show, with the notice before a debit, which has no status', async () => {
+    await text('channel', 'set', 'test_demo', '--upcoming-notices', '5');
+    const orderNo = await order(collectRequest);
+    await text('order', 'advance', orderNo, '--cycles', '1');
+    expect(await text('order', 'show', orderNo)).toMatch(/ payment\.upcoming +2 *$/m);
+  });
+
   it('refund: a part, the same again with its key, then the rest', async () => {
     const orderNo = await order(sharedRequest);
     const part = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--key', 'k-1', '--note', 'half'];

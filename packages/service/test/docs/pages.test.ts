@@ -99,7 +99,7 @@ describe('docs/alerts.md', () => {
 describe('docs/reconciliation.md', () => {
   it('has a debit and a refund of the order on the command line page in its example file', async () => {
     const commandLine = await readPage('docs/command-line.md');
-    const orderNo = Number(/perennial order refund (\d+) /.exec(commandLine)?.[1]);
+    const orderNo = Number(/perennial-server order refund (\d+) /.exec(commandLine)?.[1]);
     const lines = [...(await readPage('docs/reconciliation.md')).matchAll(/^(DEBIT|REFUND),(\w+),.*$/gm)];
     expect(lines.map(([, , number]) => number)).toEqual([
       formatAttemptNo(orderNo, 1, 1),

@@ -205,7 +205,7 @@ describe('errors', () => {
     const { status, err } = await bare(['products', 'list'], { env: { DATA_DIR: '/nowhere' } });
     expect([status, err]).toEqual([
       2,
-      expect.stringContaining('/nowhere/demo-channel.json cannot be read: run npm start'),
+      expect.stringContaining('/nowhere/demo-channel.json cannot be read: start a sandbox'),
     ]);
   });
 

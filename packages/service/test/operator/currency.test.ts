@@ -42,7 +42,7 @@ describe('an installation in EUR', () => {
     const description = expect.stringContaining('All amounts of this installation are in EUR');
     expect(document).toMatchObject({ info: { 'x-currency': 'EUR', description } });
     const page = await (await fetch(`${service.baseUrl}/developers/reference`)).text();
-    expect(page).toContain('All amounts of this installation are in <code>EUR</code>');
+    expect(page).toContain('All amounts of this installation are in the currency <code>EUR</code>');
     expect(page).not.toContain('__CURRENCY__');
   });
 

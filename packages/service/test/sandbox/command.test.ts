@@ -65,7 +65,7 @@ describe('order advance', () => {
     [['--to', 'tomorrow'], 'the time must be like "2026-12-31 23:59:59", not "tomorrow"'],
     [
       ['--cycles', '1', '--outcome', 'fail'],
-      'an outcome must be SUCCESS or FAIL_RETRY or FAIL or AGREEMENT_INVALID, not "fail"',
+      'an outcome must be SUCCESS or FAIL_RETRY or RETRY_MISSED or FAIL or PENDING or AGREEMENT_INVALID, not "fail"',
     ],
     [['--cycles', '1', '--outcome', 'FAIL,FAIL'], '2 outcomes are more than 1 cycles'],
   ])('%j is refused in one line', async (args, why) => {

@@ -123,7 +123,7 @@ function eventTable(events: OrderView['events']): SafeText {
       occurredAt,
       eventType,
       cycleNo === null ? '' : cycleTo === null ? `${cycleNo}` : `${cycleNo}-${cycleTo}`,
-      status,
+      orEmpty(status),
     ]),
   );
 }

@@ -106,8 +106,8 @@ const ORDER_EVENT_VIEW_COLUMNS = columns({
   cycleNo: 'integer?',
   /** The last period, if the row stands for several periods that were voided together. */
   cycleTo: 'integer?',
-  /** The status that the order or the period changed to. */
-  status: 'text',
+  /** The status that the order or the period changed to. Null for payment.upcoming, which changes nothing. */
+  status: 'text?',
   occurredAt: 'text',
 });
 
