@@ -4,6 +4,8 @@ import { createChannelRegistry } from '../../src/catalog/channels/channel-regist
 import { commentOnAlert } from '../../src/operator/alerts.js';
 import { listAudit } from '../../src/operator/audit/audit.js';
 import { verifyAudit } from '../../src/operator/audit/audit-chain.js';
+import { closeDifference } from '../../src/operator/books/reconciliation.js';
+import { cancelRun, prepareRun, startRun } from '../../src/operator/bulk/bulk-runs.js';
 import { checkRestoredDatabase } from '../../src/operator/copies/restore-check.js';
 import { cancelAgreement } from '../../src/operator/orders/agreements.js';
 import { addNote } from '../../src/operator/orders/notes.js';
@@ -155,6 +157,33 @@ describe('an erasure', () => {
       'order.note',
     ]);
     expect(entries[1]?.detail).toEqual({ textsHash: expect.any(String) });
+  });
+
+  it('removes the texts of bulk runs about this user alone, and of closed differences', async () => {
+    const { who, orderNo } = await endedUser();
+    const other = await on.paidOrder();
+    const shared = unique('reason-of-several-users');
+    const prepare = (items: string[], reason: string) =>
+      prepareRun(on.operator, { kind: 'REFUND', key: unique('run'), items, reason }, 'finance');
+    const { runId } = await prepare([`${orderNo}-1`], who.said);
+    const several = await prepare([`${orderNo}-1`, `${other}-1`], shared);
+    await startRun(on.operator, { runId, confirmation: 'REFUND 1' }, 'finance');
+    await expect(erase(who)).rejects.toThrow(
+      `a debit or a refund of period ${orderNo}-1 of this user has no result yet`,
+    );
+    await cancelRun(on.operator, { runId }, 'finance');
+    const [difference] = await sql<{ differenceNo: string }>(
+      `insert into reconciliation_differences (payment_channel_code, day, kind, line_kind, number)
+       values ('MOCKPAY', '2026-01-01', 'MISSING_HERE', 'debit', $1 || '000101') returning difference_no::text as "differenceNo"`,
+      [orderNo],
+    );
+    await closeDifference(on.operator, { differenceNo: difference?.differenceNo ?? '', note: who.said });
+    await erase(who);
+    const left = await dump(on.service.fresh.database);
+    expect(await foundIn(left, who)).toEqual([]);
+    expect(left).toContain(shared);
+    expect(await verifyAudit(on.operator, { all: true })).toMatchObject({ brokenAt: null });
+    await cancelRun(on.operator, { runId: several.runId }, 'finance');
   });
 
   it('is final: neither a resend, an event, a link nor a query returns the data', async () => {

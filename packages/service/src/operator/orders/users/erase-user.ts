@@ -16,6 +16,7 @@ import {
 import {
   deleteAuditTexts,
   deleteReceiversAnswers,
+  deleteRunTexts,
   deleteTexts,
   deleteUser,
   eraseAgreements,
@@ -77,13 +78,15 @@ export async function eraseUser(operator: Operator, input: EraseInput) {
     await renameInBulkFilters(tx, appId, channelUserId, pseudonym);
     await forgetRequests(tx, appId, channelUserId);
     for (const erase of [...deleteReceiversAnswers, ...deleteTexts]) await erase(tx, orderNos);
+    const runIds = await deleteRunTexts(tx, orderNos);
     // Throws if the channel has stored rows of the user after the orders were listed.
     if (await hasRowsOfUser(tx, channelId, channelUserId)) {
       throw refusal('busy-records', BusyError)`a request of this user is in progress; nothing was changed, try again`;
     }
     const subject = userSubject(hash);
-    const subjects = [...orderNos.map(String), ...agreementIds.map(formatAgreementNo), subject];
-    const auditTextsKept = await deleteAuditTexts(tx, subjects);
+    const runs = runIds.map((runId) => `run-${runId}`);
+    const subjects = [...orderNos.map(String), ...agreementIds.map(formatAgreementNo), ...runs, subject];
+    const auditTextsKept = await deleteAuditTexts(tx, orderNos, subjects);
     const erasedAt = await insertErasedUser(tx, channelId, hash);
     const counts = { orders: orderNos.length, agreements: agreementIds.length, auditTextsKept };
     const detail = { appId, ...counts, reason };

@@ -50,7 +50,10 @@ export const findOpenMoney = declareFind({
        union all select order_no || '-' || cycle_no from refunds where order_no = any($1::bigint[]) and status = 'STARTED'
        union all select subject from approvals where kind = 'REFUND'
          and (status = 'WAITING' or (status = 'APPROVED' and result is null))
-         and split_part(subject, '-', 1) = any($1::bigint[]::text[]) limit 1`,
+         and split_part(subject, '-', 1) = any($1::bigint[]::text[])
+       union all select i.subject from bulk_runs r join bulk_items i using (run_id)
+         where r.kind = 'REFUND' and r.status in ('WAITING', 'RUNNING') and i.status = 'WAITING'
+           and split_part(i.subject, '-', 1) = any($1::bigint[]::text[]) limit 1`,
   parameters: ['bigint[]'],
   columns: columns({ period: 'text' }),
   value: ({ period }) => period,
@@ -134,16 +137,33 @@ export const deleteTexts = [
   `update reconciliation_differences set closing_note = '****' where closing_note is not null and ${isOfOrders('number')}`,
 ].map((text) => declareWrite({ text, parameters: ['bigint[]'] }));
 
+/** Removes the reasons of the bulk runs that concern only these orders. Returns the numbers of these runs. */
+export const deleteRunTexts = declareList({
+  text: `with runs as (
+       select run_id from bulk_items where run_id in (select run_id from bulk_items where order_no = any($1::bigint[]))
+       group by run_id having bool_and(coalesce(order_no = any($1::bigint[]), false))),
+     notes as (
+       update approvals set note = '****', decision_note = null
+       where kind = 'BULK' and subject in (select run_id::text from runs))
+     update bulk_runs set reason = '****' where run_id in (select run_id from runs) returning run_id as "runId"`,
+  parameters: ['bigint[]'],
+  columns: columns({ runId: 'bigint' }),
+  value: ({ runId }) => runId,
+});
+
 /**
- * Deletes the texts of the audit entries about these subjects. Returns the number of entries of earlier versions, whose
- * texts are part of the chain and stay.
+ * Deletes the texts of the audit entries about these subjects, and about differences of these orders. Returns the
+ * number of entries of earlier versions, whose texts are part of the chain and stay.
  */
 export const deleteAuditTexts = declareRequire({
-  text: `with entries as (select audit_id, detail from audit_log where subject = any($1::text[])),
+  text: `with entries as (
+         select audit_id, detail from audit_log where subject = any($2::text[])
+         union all
+         select audit_id, detail from audit_log where action = 'reconciliation.close' and ${isOfOrders(`detail ->> 'number'`)}),
        deleted as (delete from audit_texts where audit_id in (select audit_id from entries))
      select count(*)::integer as kept from entries
      where 'string' in (jsonb_typeof(detail -> 'reason'), jsonb_typeof(detail -> 'note'), jsonb_typeof(detail -> 'withoutApproval'))`,
-  parameters: ['text[]'],
+  parameters: ['bigint[]', 'text[]'],
   columns: columns({ kept: 'integer' }),
   value: ({ kept }) => kept,
 });
