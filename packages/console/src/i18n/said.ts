@@ -57,6 +57,7 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'peer-refused': '地址或密钥在数据库中被改动，系统已停止向其发送请求',
   'peer-refused|not-https': '地址不是 https，系统已停止向其发送请求',
   'audit-chain-broken': '第 {1} 条或之前的日志被篡改或删除，异常共 {2} 条',
+  'audit-chain-broken|not-verified': '审计日志已有一小时未能校验，可能有会话持有锁',
   'audit-chain-broken|unsealed': '第 {1} 条日志没有签章，异常共 {2} 条',
   'audit-chain-broken|replaced': '第 {1} 条日志的签章错误，或此前存在的该条日志已缺失，异常共 {2} 条',
   'due-now': '已设为立即扣款',

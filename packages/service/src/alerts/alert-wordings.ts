@@ -72,6 +72,7 @@ const SENTENCES = {
   'peer-refused': 'the address or the key was changed in the database: nothing is sent there',
   'peer-refused|not-https': 'the address does not start with https://: nothing is sent there',
   'audit-chain-broken': 'entry {1} or one before it was changed or removed; wrong entries: {2}',
+  'audit-chain-broken|not-verified': 'the log was not verified for an hour: a session may hold a lock',
   'audit-chain-broken|unsealed': 'entry {1} has no seal; wrong entries: {2}',
   'audit-chain-broken|replaced':
     'entry {1} has a wrong seal, or the entry that was seen under this number is gone; wrong entries: {2}',

@@ -317,6 +317,19 @@ describe('a node', () => {
     expect(await verifyAfter(48, 0.5)).toMatchObject({ checked: 5, brokenAt: '3' });
   });
 
+  it('raises an alert if another session prevents the verification for an hour', async () => {
+    const run = createAuditJob({ database: service.fresh.database, log: capturedLog().log });
+    await write('one');
+    await service.fresh.database.transaction(async (tx) => {
+      // Any role can take this lock.
+      await tx.query('select pg_advisory_xact_lock(1635083369)');
+      for (let n = 0; n < 5; n += 1) await run();
+      expect(await findAlerts()).toEqual([]);
+      await run();
+    });
+    expect(await findAlerts()).toEqual([{ detail: 'the log was not verified for an hour: a session may hold a lock' }]);
+  });
+
   it('remembers the end of the log, and raises an alert if it is removed', async () => {
     const run = createAuditJob({ database: service.fresh.database, log: capturedLog().log });
     for (let n = 1; n <= 5; n += 1) await write(`entry ${n}`);

@@ -3,6 +3,7 @@ import { raiseAlertOnChange } from '../../alerts/alerts-sql.js';
 import { createAuditHeadMessage } from '../../alerts/message.js';
 import { AlertNotTaken } from '../../alerts/transport.js';
 import { type AuditHead, type AuditProblem, verifyAuditOnSchedule } from '../../operator/audit/audit-chain.js';
+import { BusyError } from '../../operator/operator.js';
 import type { AlertingDeps } from './alerts.js';
 
 const SENTENCES = {
@@ -12,19 +13,41 @@ const SENTENCES = {
 } as const satisfies Record<AuditProblem, string>;
 
 /**
- * Verifies the audit log when a verification is due. If the log is broken, raises an alert. Otherwise reports the end
- * of the log if the end has changed.
+ * The number of runs without a verification after which an alert is raised: an hour. Any role of the database can hold
+ * the lock of the verification, or lock the table, and would otherwise hide a changed log.
+ */
+const MAX_MISSED = 6;
+
+/**
+ * Verifies the audit log when a verification is due. If the log is broken, or was not verified for an hour, raises an
+ * alert. Otherwise reports the end of the log if the end has changed.
  */
 export function createAuditJob({ database, log, alertWays = [], alertSender }: AlertingDeps) {
   /** The last head that this node has seen. Kept in memory, where a database writer cannot change it. */
   let seen: AuditHead | undefined;
   let unsent: AuditHead | undefined;
-  return async function watchAuditLog(): Promise<void> {
+  let missed = 0;
+  const raise = (detail: string) => raiseAlertOnChange(database, 'audit-chain-broken', 'audit log', detail);
+
+  /** Returns undefined if another node has just verified the log, or is verifying it. */
+  async function verify() {
     const link = seen && { chainNo: seen.chainNo, chain: Buffer.from(seen.hash, 'hex') };
-    const verified = await verifyAuditOnSchedule({ database }, link);
+    try {
+      const verified = await verifyAuditOnSchedule({ database }, link);
+      missed = 0;
+      return verified;
+    } catch (error) {
+      missed += 1;
+      if (missed >= MAX_MISSED) await raise(alertText('audit-chain-broken|not-verified'));
+      if (error instanceof BusyError) return undefined;
+      throw error;
+    }
+  }
+
+  return async function watchAuditLog(): Promise<void> {
+    const verified = await verify();
     if (verified?.problem && verified.brokenAt) {
-      const detail = alertText(SENTENCES[verified.problem], verified.brokenAt, verified.faults);
-      await raiseAlertOnChange(database, 'audit-chain-broken', 'audit log', detail);
+      await raise(alertText(SENTENCES[verified.problem], verified.brokenAt, verified.faults));
     }
     const head = verified?.head;
     if (head && head.chainNo !== seen?.chainNo) {

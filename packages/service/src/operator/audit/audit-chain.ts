@@ -286,8 +286,8 @@ const SCHEDULE_MICROS = 540e6;
 const DAY_MICROS = 86_400e6;
 
 /**
- * Verifies the log, once a day from the first entry. Returns undefined if another node has just verified it or is
- * verifying it, or if the database cannot sign.
+ * Verifies the log, once a day from the first entry. Returns undefined if another node has just verified it, or if the
+ * database cannot sign. Throws BusyError if another session holds the lock of the verification.
  */
 export async function verifyAuditOnSchedule(
   operator: Pick<Operator, 'database'>,
@@ -303,12 +303,7 @@ export async function verifyAuditOnSchedule(
   // Counts full days from the last verification of the whole log that found no fault. A fault leaves that time
   // unchanged.
   const countDays = (at: number) => Math.max(0, Math.floor((at - (former?.wholeAt ?? 0)) / DAY_MICROS));
-  try {
-    return await verifyAudit(operator, { all: countDays(now) > countDays(scheduledAt), seen, isScheduled: true });
-  } catch (error) {
-    if (error instanceof BusyError) return undefined;
-    throw error;
-  }
+  return verifyAudit(operator, { all: countDays(now) > countDays(scheduledAt), seen, isScheduled: true });
 }
 
 /**
