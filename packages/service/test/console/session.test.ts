@@ -426,12 +426,16 @@ describe('actions that move money or reveal a secret', () => {
       ['post', '/orders/1/unmask', { reason: 'call' }],
       ['post', '/people/none/disable', {}],
       ['put', '/channels/test_none/payment-channels/NONE', { isDefault: true }],
+      ['put', '/channels/test_none/products/NONE', {}],
       ['post', '/products/NONE/versions', { amountCent: 1 }],
       ['post', '/bulk/1/start', { confirmation: 'RETRY 1' }],
       ['post', '/settlement/2026-01/close', { confirmation: '2026-01', note: 'x' }],
       ['put', '/channels/test_none', { callback: { eventType: '*', url: 'https://thief.example/' } }],
     ] as const) {
       expect([path, type(await again[method](path, body))]).toEqual([path, 'proof-needed']);
+    }
+    for (const path of ['/channels/test_none/products/NONE', '/channels/test_none/payment-channels/NONE']) {
+      expect([path, type(await again.delete(path))]).toEqual([path, 'proof-needed']);
     }
     expect((await again.post('/session/proof', { password: PASSWORD })).status).toBe(200);
     expect((await make()).status).toBe(200);
