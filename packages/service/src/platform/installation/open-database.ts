@@ -170,8 +170,9 @@ async function prepareDatabase(opened: OpenConnection, settings: Settings, optio
     settings.readsOnly ? undefined : await claimDatabase(database),
     await checkWrappedKeys(database, vault),
   ];
-  // Creates the key now, because the transaction that first needs it would already hold a connection.
+  // Creates and reads the key now, because the transaction that first needs it would already hold a connection.
   await readOrCreateInstallationKey(database, vault, 'audit log');
+  await database.prepareSigning?.();
   for (const warning of warnings) if (warning !== undefined) options.log(`Warning: ${warning}`);
   for (const sequence of await moveLaggingSequences(database))
     options.log(`sequence ${sequence} was behind its numbers`);
