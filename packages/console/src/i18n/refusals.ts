@@ -56,7 +56,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'day-not-over': '{1} 尚未结束（北京时间）',
   'debit-hours-empty': '扣款时段 {1}-{2} 无效，结束须晚于开始',
   'decides-for-each-other':
-    '{1} 与 {2} 中的一方在 7 天内创建、重置、启用过另一方的账号或提升过其角色，{3} 自 {4} 起可审批此申请',
+    '{1} 与 {2} 中的一方在 7 天内创建、重置、启用过另一方的账号或提升过其角色，或两个账号均由同一操作员办理，{3} 自 {4} 起可审批此申请',
   'decides-own-request': '申请人 {1} 不能审批自己的申请',
   'event-gone': '事件 {1} 已不存在',
   'gateway-without-address': '{1} 接入方式无需填写地址',

@@ -219,6 +219,38 @@ describe('the seven days', () => {
   );
 });
 
+describe('two accounts with the same maker', () => {
+  it('do not decide for each other for seven days, because one person may have both setup links', async () => {
+    const [ada, carl] = await twoAdmins();
+    const names = [newName('fin'), newName('fin')];
+    for (const name of names) {
+      const approvalId = waits(await ada.post('/people', { name, role: 'finance' }));
+      await carl.post(`/approvals/${approvalId}/approve`);
+      expect((await ada.post(`/approvals/${approvalId}/carry-out`)).body.secrets.setupLink).toContain('/setup#');
+    }
+    const [one, other] = await Promise.all(names.map((name) => consoleClient(on.service, 'finance', name)));
+    if (!one || !other) throw new Error('two names are two clients');
+    const { approvalId } = (await refund(one, await on.paidOrder())).body;
+    expect((await other.post(`/approvals/${approvalId}/approve`)).body.code).toBe('decides-for-each-other');
+    expect(on.bank.booked.size).toBe(0);
+    await on.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = $1`, [one.name]);
+    expect((await other.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+  });
+
+  it('decide at once if they were made on the command line', async () => {
+    const names = [newName('fin'), newName('fin')];
+    const [one, other] = await Promise.all(names.map((name) => consoleClient(on.service, 'finance', name)));
+    if (!one || !other) throw new Error('two names are two clients');
+    await on.sql(
+      `insert into audit_log (at, actor, action, subject, detail)
+       select now(), 'cli:root@host', 'person.create', name, '{"role": "finance"}' from unnest($1::text[]) as name`,
+      [names],
+    );
+    const { approvalId } = (await refund(one, await on.paidOrder())).body;
+    expect((await other.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+  });
+});
+
 describe('the refunds of one operator in 24 hours', () => {
   it('above the daily limit need a second operator, even if twenty are made at once', async () => {
     const person = await consoleClient(on.service, 'finance', newName('fin'));

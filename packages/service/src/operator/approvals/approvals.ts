@@ -201,14 +201,14 @@ function auditSubject({ kind, subject }: Approval): string {
 
 /**
  * Throws if one of the two operators has created, reset, promoted or enabled the other's account in the last seven
- * days, because one person could then control both accounts.
+ * days, or if one operator has done so to both accounts. One person could then control both accounts.
  */
 async function requireIndependent(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
   const until = await findDependentUntil(tx, actor, requestedBy);
   if (until === undefined) return;
   throw refusal(
     'decides-for-each-other',
-  )`one of ${actor} and ${requestedBy} has created, reset, promoted or enabled the other's account in the last seven days; ${actor} may decide this from ${until}`;
+  )`one of ${actor} and ${requestedBy} has created, reset, promoted or enabled the other's account in the last seven days, or one operator both accounts; ${actor} may decide this from ${until}`;
 }
 
 async function decideKind(tx: Queryable, approval: Approval, status: Decided): Promise<string | null> {

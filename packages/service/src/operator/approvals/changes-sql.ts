@@ -29,14 +29,21 @@ const DEPENDENT_DAYS = 7;
 /**
  * Returns the time from which two operators may decide each other's requests, or undefined if they may decide now. They
  * may not decide for seven days after one of them has created, reset or enabled the other's account, or has given it
- * the role finance or admin.
+ * the role finance or admin. The same applies if one operator of the console has done this to both accounts, because
+ * that operator has seen both setup links.
  */
 export const findDependentUntil: Query<[one: string, other: string], string | undefined> = declareFind({
-  text: `select ${shanghaiText(`at + interval '${DEPENDENT_DAYS} days'`)} as until from audit_log
-     where (subject = $1 and actor = $2 or subject = $2 and actor = $1) and at > now() - interval '${DEPENDENT_DAYS} days'
-       and (action in ('person.create', 'person.reset', 'person.enable')
-         or action = 'person.set-role' and detail ->> 'to' in ('finance', 'admin'))
-     order by at desc limit 1`,
+  text: `with given as (
+       select subject, actor, at from audit_log
+       where subject in ($1, $2) and at > now() - interval '${DEPENDENT_DAYS} days'
+         and (action in ('person.create', 'person.reset', 'person.enable')
+           or action = 'person.set-role' and detail ->> 'to' in ('finance', 'admin'))),
+     dependent as (
+       select at from given where actor in ($1, $2) and actor <> subject
+       union all
+       select least(a.at, b.at) from given a join given b using (actor)
+       where a.subject = $1 and b.subject = $2 and actor in (select name from people))
+     select ${shanghaiText(`at + interval '${DEPENDENT_DAYS} days'`)} as until from dependent order by at desc limit 1`,
   parameters: ['text', 'text'],
   columns: columns({ until: 'text' }),
   value: ({ until }) => until,
