@@ -504,6 +504,15 @@ describe('an admin who disables or demotes the others', () => {
     expect((await remove(ada)).status).toBe(200);
     expect((await ada.post('/people', { name: 'sock', role: 'admin' })).body.code).toBe('second-admin-needed');
   });
+
+  it('gets no setup link of a disabled admin', async () => {
+    const stage = await operatorStage({ environment: 'production' });
+    onTestFinished(() => stage.close());
+    const [ada] = [await newAdmin('ada', stage), await newAdmin('carl', stage)];
+    await stage.sql(`update people set role = 'viewer' where role = 'admin' and name not in ('ada', 'carl')`);
+    expect((await ada.post('/people/carl/disable')).status).toBe(200);
+    expect((await ada.post('/people/carl/reset')).body.code).toBe('second-admin-needed');
+  });
 });
 
 describe('the command line in production', () => {

@@ -16,12 +16,12 @@ export const isActiveAdmin: Query<[name: string], boolean> = declareHas({
   parameters: ['text'],
 });
 
-/** Returns true if another admin's account is disabled, or if any admin was ever demoted. */
-export const hadOtherAdmin: Query<[name: string], boolean> = declareHas({
-  text: `select from people where role = 'admin' and status = 'DISABLED' and name <> $1
+/** Returns true if an admin's account is disabled, or if any admin was ever demoted. */
+export const hadOtherAdmin: Query<[], boolean> = declareHas({
+  text: `select from people where role = 'admin' and status = 'DISABLED'
      union all
      select from audit_log where action = 'person.set-role' and detail ->> 'from' = 'admin' limit 1`,
-  parameters: ['text'],
+  parameters: [],
 });
 
 const DEPENDENT_DAYS = 7;

@@ -133,7 +133,7 @@ async function makesSecondAdmin(tx: Queryable, { action, subject, detail }: Chan
   const admins = await lockActiveAdmins(tx);
   const others = admins.filter(({ name }) => name !== subject);
   if (others.length > 1 || admins.filter(({ canSignIn }) => canSignIn).length > 1) return false;
-  return !(await hadOtherAdmin(tx, subject));
+  return !(await hadOtherAdmin(tx));
 }
 
 /** Stores the request, unless the same request already waits. Returns the approval's number. */
