@@ -351,6 +351,21 @@ describe('bridges, prices, callback addresses and secrets', () => {
     );
   });
 
+  it('a second admin sees the address for which a key is replaced', async () => {
+    const [ada, carl] = await twoAdmins();
+    const { code } = await setUp();
+    // Without a key, nothing shows that the address was changed in the database.
+    const gatewayUrl = 'https://thief.example/';
+    await on.sql('update payment_channels set gateway_url = $2, gateway_key = null where code = $1', [
+      code,
+      gatewayUrl,
+    ]);
+    const approvalId = waits(await ada.post(`/payment-channels/${code}/key`));
+    expect((await carl.get(`/approvals/${approvalId}`)).body.changes).toEqual([
+      { action: 'payment-channel.reset-key', subject: code, detail: { gatewayUrl } },
+    ]);
+  });
+
   it('a second admin sees the old and the new value, and approves it', async () => {
     const [ada, carl] = await twoAdmins();
     const { code, stored } = await setUp();

@@ -99,7 +99,9 @@ export async function resetGatewayKey(
       )`the address of ${quoted(subject)} was changed in the database; set the right address first`;
     }
     await storeGatewayKey(tx, subject, await wrapGatewayKey(tx, operator, subject, view, key));
-    await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail: {} });
+    // Names the address, so that the second admin sees where the new key will be used.
+    const detail = { gatewayUrl: view.gatewayUrl };
+    await recordAudit(tx, { actor: operator.actor, action: 'payment-channel.reset-key', subject, detail });
     return { ...view, ...toOneTimeKey(key) };
   });
 }
