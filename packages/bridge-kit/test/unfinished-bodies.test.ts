@@ -24,6 +24,35 @@ it('unfinished bodies of strangers are refused beyond 16 MiB, and the service is
   await until('room for webhooks', async () => (await world.tell(told)) === 200);
 });
 
+it('one address gets at most 2,000 connections, so that others can still connect', async () => {
+  const world = await startWorld();
+  const { port } = new URL(world.bridge.url);
+  const sockets = Array.from({ length: 2_100 }, () => net.connect(Number(port), '127.0.0.1'));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  let closed = 0;
+  for (const socket of sockets) {
+    // Without `resume` the socket would not notice its end.
+    socket
+      .resume()
+      .on('error', () => undefined)
+      .on('close', () => {
+        closed += 1;
+      });
+  }
+  await until('the refusals', () => closed >= 100);
+  // The connections of this test itself count too.
+  expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(2_000);
+  for (const socket of sockets) socket.destroy();
+  await until('room for the service', () =>
+    world.ask('debit', debitOf('D1')).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
 /**
  * Begins a webhook without finishing its body. `status` returns the HTTP status of the response, or undefined if there
  * is no response yet.

@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
 import {
   BRIDGE_HEADERS,
@@ -71,10 +71,11 @@ const LIMITS = {
 };
 const HANDSHAKE_MS = 10_000;
 /**
- * The maximum number of open connections. The service and the institution need few. A new connection without a request
- * ends after 10 s.
+ * The maximum number of open connections, and of those from one address. The service and the institution need few. A
+ * new connection without a request ends after 10 s.
  */
 const MAX_CONNECTIONS = 4_000;
+const MAX_CONNECTIONS_OF_ADDRESS = MAX_CONNECTIONS / 2;
 /**
  * The memory for the bodies of requests in flight: one limit for operations, and one for all other paths. A flood of
  * requests to one of them does not use up the memory of the other.
@@ -111,6 +112,7 @@ export function createSignedServer<Operation extends string>(options: SignedServ
       }),
   });
   app.server.maxConnections = MAX_CONNECTIONS;
+  limitAddresses(app.server, MAX_CONNECTIONS_OF_ADDRESS);
   // After this hook, fastify closes the connections that are still open. If it did not, a connection without a first
   // request would delay the stop for ever: Node does not count it as idle, and checks no timeouts after `close`.
   app.addHook('preClose', async () => {
@@ -137,6 +139,25 @@ export function createSignedServer<Operation extends string>(options: SignedServ
     if (!response.headersSent) refuse(response, 500, 'internal error');
   }
   return app;
+}
+
+/** Closes new connections of an address that has `most` open ones, so that one address cannot use up all of them. */
+function limitAddresses(server: Server, most: number): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const count = open.get(address) ?? 0;
+    if (count >= most) {
+      socket.destroy();
+      return;
+    }
+    open.set(address, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
 }
 
 function createListener(certificates: ServerCertificates | undefined, onRequest: RequestListener) {
