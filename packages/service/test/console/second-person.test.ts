@@ -72,6 +72,18 @@ describe('accounts that may approve', () => {
     );
   });
 
+  it('one admin cannot create one after a database writer has added an entry with a high id', async () => {
+    const [ada] = await twoAdmins();
+    await on.sql(
+      `insert into audit_log (audit_id, at, actor, action, subject, detail) overriding system value
+       values (9000000000000000, now(), 'x', 'x', 'x', '{}')`,
+    );
+    onTestFinished(() => on.sql('delete from audit_log where audit_id = 9000000000000000'));
+    const name = newName('sock');
+    waits(await ada.post('/people', { name, role: 'finance' }));
+    expect((await people()).has(name)).toBe(false);
+  });
+
   it('one admin alone still creates, resets and enables accounts that approve nothing', async () => {
     const [ada] = await twoAdmins();
     const name = newName('viewer');

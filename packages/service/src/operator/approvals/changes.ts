@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../platform/db/database.js';
-import { type AuditEntry, findLatestAuditId, findOwnEntries, noteSecondPerson, recordAudit } from '../audit/audit.js';
+import { type AuditEntry, findLatestChainNo, findOwnEntries, noteSecondPerson, recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { lockActiveAdmins } from '../people/people-sql.js';
 import { mayApprove, ROLES, type Role } from '../people/roles.js';
@@ -71,7 +71,7 @@ export async function makeChange<Result>(
   try {
     return await inTransaction(operator, async (tx, joined) => {
       await lockChanges(tx);
-      const before = await findLatestAuditId(tx);
+      const before = await findLatestChainNo(tx);
       const result = await step.run({ ...operator, ...joined });
       const entries = await findOwnEntries(tx, before);
       const needed = entries.find(needsSecondAdmin);

@@ -69,17 +69,21 @@ export function noteSecondPerson(tx: Queryable, note: AuditEntry['detail']): voi
   notes.set(tx, note);
 }
 
-export const findLatestAuditId: Query<[], number> = declareRequire({
-  text: 'select coalesce(max(audit_id), 0) as "auditId" from audit_log',
+/** Returns the number of the latest entry in the chain. The trigger gives every later entry a higher number. */
+export const findLatestChainNo: Query<[], number> = declareRequire({
+  text: 'select chain_no as "chainNo" from audit_head',
   parameters: [],
-  columns: columns({ auditId: 'bigint' }),
-  value: ({ auditId }) => auditId,
+  columns: columns({ chainNo: 'bigint' }),
+  value: ({ chainNo }) => chainNo,
 });
 
-/** Returns this transaction's entries with a higher id than the given one, without their erasable texts. */
+/**
+ * Returns this transaction's entries with a higher number than the given one, without their erasable texts. Does not
+ * compare ids, because a database writer can add an entry with the highest id, which would hide all later entries.
+ */
 export const findOwnEntries = declareList({
   text: `select action, subject, detail - 'textsHash' as detail from audit_log
-     where audit_id > $1 and xmin = pg_current_xact_id()::xid order by audit_id`,
+     where chain_no > $1 and xmin = pg_current_xact_id()::xid order by chain_no`,
   parameters: ['bigint'],
   columns: columns({ action: 'text', subject: 'text', detail: column<AuditEntry['detail']>('jsonb') }),
 });
