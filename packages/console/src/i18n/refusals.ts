@@ -30,6 +30,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'app-id-not-of-environment': '{1} 环境的 AppID {2}，当前为 {3}',
   'approval-decided': '审批 {1} 已由 {3} 处理，状态为{2}',
   'approval-not-open': '审批 {1} 无法执行：尚未批准、已执行，或批准已超过一天',
+  'approver-not-admin': '审批人 {1} 已不是有效的管理员',
   'audit-being-verified': '正在校验审计日志，请稍后重试',
   'audit-broken': '审计日志第 {1} 条异常，请执行 audit verify --all',
   'audit-head-foreign': '该文件不属于本平台的审计日志，或文件、日志密钥已被更改',

@@ -74,6 +74,7 @@ const NOT_NOW = [
   'app-id-not-of-environment',
   'approval-decided',
   'approval-not-open',
+  'approver-not-admin',
   'audit-being-verified',
   'audit-broken',
   'audit-head-foreign',

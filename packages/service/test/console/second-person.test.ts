@@ -185,6 +185,16 @@ describe('accounts that may approve', () => {
     expect((await people()).get(name)).toMatchObject({ role: 'support' });
   });
 
+  it('an approval of an operator who is no longer an admin is not carried out', async () => {
+    const [ada, carl] = await twoAdmins();
+    const name = newName('fin');
+    const approvalId = waits(await ada.post('/people', { name, role: 'finance' }));
+    await carl.post(`/approvals/${approvalId}/approve`);
+    await on.sql(`update people set status = 'DISABLED' where name = $1`, [carl.name]);
+    expect((await ada.post(`/approvals/${approvalId}/carry-out`)).body.code).toBe('approver-not-admin');
+    expect((await people()).has(name)).toBe(false);
+  });
+
   it('cannot be approved by a node of the previous release, which stores no result', async () => {
     const [ada] = await twoAdmins();
     const approvalId = waits(await ada.post('/people', { name: newName('fin'), role: 'finance' }));

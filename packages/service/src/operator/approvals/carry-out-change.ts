@@ -34,6 +34,9 @@ export async function carryOutChange(
   if (!(await isActiveAdmin(tx, requestedBy))) {
     throw refusal('requester-not-admin')`${requestedBy}, who has requested this, is no longer an active admin`;
   }
+  if (!(await isActiveAdmin(tx, approvedBy ?? ''))) {
+    throw refusal('approver-not-admin')`${approvedBy ?? ''}, who has approved this, is no longer an active admin`;
+  }
   // The erasure of a user removes the input of all requests about the user.
   if (!change.input) throw new StepRefused(createNotFound('user', subject));
   noteSecondPerson(tx, { approvalId: String(approvalId), approvedBy });
