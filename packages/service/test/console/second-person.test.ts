@@ -78,7 +78,9 @@ describe('accounts that may approve', () => {
       `insert into audit_log (audit_id, at, actor, action, subject, detail) overriding system value
        values (9000000000000000, now(), 'x', 'x', 'x', '{}')`,
     );
-    onTestFinished(() => on.sql('delete from audit_log where audit_id = 9000000000000000'));
+    onTestFinished(async () => {
+      await on.sql('delete from audit_log where audit_id = 9000000000000000');
+    });
     const name = newName('sock');
     waits(await ada.post('/people', { name, role: 'finance' }));
     expect((await people()).has(name)).toBe(false);
