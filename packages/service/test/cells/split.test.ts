@@ -69,6 +69,8 @@ describe('a split under load', () => {
   });
 
   it('loses nothing that was confirmed, although it is interrupted after every step', async () => {
+    const reader = openDatabase({ url: pair.urlOn('new', 'cell_0'), pool: 1, name: 'reader' });
+    await kept(reader);
     const [stays, moves] = pair.urls.map((url, cell) => write(url, `cell-${cell}`));
     await until(
       'both cells are in use',
@@ -88,6 +90,9 @@ describe('a split under load', () => {
     const [staying, moved] = [await stays?.stop(), await moves?.stop()];
     expect(staying?.failed).toEqual([]);
     expect(moved?.failed.length).toBeGreaterThan(0);
+    const sessions = `select from pg_stat_activity where datname = 'cell_0' and backend_type = 'client backend'`;
+    expect(await pair.admin.new.query(sessions)).toEqual([]);
+    await reader.close();
 
     for (const [server, cell, load] of [
       ['old', 0, staying],

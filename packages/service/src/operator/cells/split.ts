@@ -98,8 +98,12 @@ const hasEverything = (plan: SplitPlan, { old, new: promoted }: State): boolean 
     return arrived !== undefined && (old === undefined || arrived === written);
   });
 
-const isCopyClosed = (plan: SplitPlan, { new: promoted }: State): boolean =>
-  promoted.databases.every(({ name, isOpen }) => !isOpen || plan.cells.some(({ database }) => database === name));
+/** The databases on the new server that do not move. */
+const copiesOn = (plan: SplitPlan, { new: promoted }: State): Named[] =>
+  promoted.databases.filter(({ name }) => !plan.cells.some(({ database }) => database === name));
+
+const isCopyClosed = (plan: SplitPlan, state: State): boolean =>
+  copiesOn(plan, state).every(({ isOpen, sessions }) => !isOpen && sessions === 0);
 
 async function isSwitched({ cells, reach }: SplitPlan, { new: promoted }: State): Promise<boolean> {
   const reached = await Promise.all(cells.map(({ cell }) => reach(cell).catch(() => undefined)));
@@ -135,15 +139,16 @@ const RULES: Readonly<Record<SplitStep, StepRules>> = {
     },
   },
   'close copies': {
-    what: 'the new server refuses connections to all other databases',
+    what: 'the new server refuses connections to all other databases, and has no session there',
     // Not repeated after the opening: the new server may have got other databases since.
     isDone: (plan, state) => isOpened(plan, state) || (!state.new.isReplica && isCopyClosed(plan, state)),
-    async act(plan, { new: promoted }) {
-      for (const { name, isOpen } of promoted.databases) {
-        const isMoved = plan.cells.some(({ database }) => database === name);
-        if (isOpen && !isMoved) await sql.allowConnections(plan.to, name, false);
-      }
-    },
+    // Sessions that only read the replica would write to the copies from now on.
+    act: (plan, state) =>
+      closeDatabases(
+        plan,
+        plan.to,
+        copiesOn(plan, state).map(({ name }) => name),
+      ),
   },
   open: {
     what: 'the new server accepts connections to the cells',
@@ -191,16 +196,21 @@ async function fence(plan: SplitPlan, { old }: State): Promise<void> {
     );
   }
   const names = plan.cells.map(({ database }) => database);
-  for (const name of names) await sql.allowConnections(plan.from, name, false);
+  await closeDatabases(plan, plan.from, names);
+  const id = new Date(plan.clock.now()).toISOString();
+  for (const name of names) await sql.markDatabase(plan.from, name, `${FENCED}${id}`);
+}
+
+/** Refuses connections to the databases of a server, and ends their sessions. */
+async function closeDatabases(plan: SplitPlan, server: Transactional, names: readonly string[]): Promise<void> {
+  for (const name of names) await sql.allowConnections(server, name, false);
   let quiet = 0;
-  // Twice, because a session that was admitted before the fence may not be listed yet.
-  await poll(plan, 'sessions of the cells on the old server do not end', async () => {
-    const ended = await sql.endSessions(plan.from, names);
+  // Twice, because a session that was admitted before may not be listed yet.
+  await poll(plan, `sessions of ${names.join(', ')} do not end`, async () => {
+    const ended = await sql.endSessions(server, names);
     quiet = ended.length === 0 ? quiet + 1 : 0;
     return quiet === 2;
   });
-  const id = new Date(plan.clock.now()).toISOString();
-  for (const name of names) await sql.markDatabase(plan.from, name, `${FENCED}${id}`);
 }
 
 const POLL_MS = 50;
@@ -239,8 +249,13 @@ export async function findObstacles(plan: SplitPlan): Promise<string[]> {
       if (server && !its) found.push(`the ${name} server has no database ${database} of cell ${cell}`);
       if (its && !its.isOwned) found.push(`the role on the ${name} server does not own the database ${database}`);
     }
-    const foreign = find(old, database)?.foreignSessions ?? 0;
-    if (foreign > 0) found.push(`the role may not end ${foreign} sessions of ${database}: connect as superuser`);
+  }
+  const fenced = plan.cells.flatMap(({ database }) => find(old, database) ?? []);
+  const copies = isOpened(plan, state) ? [] : copiesOn(plan, state);
+  for (const { name, foreignSessions } of [...fenced, ...copies]) {
+    if (foreignSessions > 0) {
+      found.push(`the role may not end ${foreignSessions} sessions of ${name}: connect as superuser`);
+    }
   }
   if (old && old.system !== replica.system) found.push('the server of --to is not a replica of the old server');
   if (old && old.startedAt === replica.startedAt) found.push('--from and --to are the same server');
