@@ -150,6 +150,13 @@ export const PROOFS = [
     program: 'ha.mjs',
   },
   {
+    name: 'cells',
+    proves: 'a cell moves to another server under load, through eight faults; short: one of them',
+    needs: ['haproxy', 'initdb', 'openssl'],
+    minutes: [20, 3],
+    program: 'cells.mjs',
+  },
+  {
     name: 'signatures',
     proves: '20,000 wrong signatures, and whether their mistakes are named; takes COUNT and SEED',
     needs: [],

@@ -1,15 +1,25 @@
 // npm run prove -- ha: see ha/README.md.
-import { setMaxListeners } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { acknowledgedAgain } from './ha/checks.mjs';
-import { HELP, readOptions, UsageError } from './ha/options.mjs';
+import { FAULTS, SHORT } from './ha/faults.mjs';
+import { runProof, say } from './ha/main.mjs';
+import { describeOptions } from './ha/options.mjs';
 import { play } from './ha/play.mjs';
 import { versions } from './ha/programs.mjs';
 import { openStand } from './ha/stand.mjs';
 import { isWell, report } from './ha/table.mjs';
 
-const say = (text) => process.stderr.write(text);
+const choice = { faults: FAULTS, short: SHORT, callers: 24 };
+
+const HELP = `npm run prove -- ha [options]
+
+Three nodes of the service on a Patroni cluster of three, under load, put through faults. After each: what was acknowledged
+is asked for again on another node, and compared. Exit code 1 if anything was lost, doubled or wrong, or a caller saw 500001.
+
+${describeOptions(choice)}
+Needs Linux, openssl and Debian's patroni, etcd-server, python3-etcd, haproxy, postgresql-15 and libfaketime.
+As root it installs what is missing. Only root can give a server a disk of its own, so without root disk-full is not played.
+`;
 
 /**
  * Plays the faults one after another. If a fault cannot be played, the next fault gets a new stand: new servers, nodes
@@ -52,9 +62,7 @@ async function prove(options, interrupted) {
   const begun = performance.now();
   const rows = await playAll(options, interrupted);
   const text = report({ rows, versions: await versions(), seconds: (performance.now() - begun) / 1000 });
-  process.stdout.write(text);
-  if (options.out !== undefined) await writeFile(options.out, text);
-  return isWell(rows);
+  return { text, isWell: isWell(rows) };
 }
 
 /** Checks after the last fault that every write acknowledged on this stand still exists. */
@@ -65,27 +73,4 @@ async function everythingAgain(stand, { writes, reported }) {
   return { title: 'everything once more', tries: acknowledged, acknowledged, findings, seen: new Map() };
 }
 
-async function main(args) {
-  const interrupted = new AbortController();
-  setMaxListeners(0, interrupted.signal);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => interrupted.abort());
-  try {
-    const options = readOptions(args);
-    if (options === undefined) {
-      process.stdout.write(HELP);
-      return 0;
-    }
-    return (await prove(options, interrupted.signal)) ? 0 : 1;
-  } catch (error) {
-    if (interrupted.signal.aborted) {
-      say('prove: stopped\n');
-      return 130;
-    }
-    say(error instanceof UsageError ? `prove: ${error.message}\n\n${HELP}` : `prove: ${error.stack}\n`);
-    return 1;
-  }
-}
-
-const status = await main(process.argv.slice(2));
-// Waits until all output is written, then exits without waiting for abandoned requests.
-process.stdout.write('', () => process.exit(status));
+await runProof({ help: HELP, choice, prove });

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { call, isFinal, isMistake, isRefusal, PATIENCE_MS } from './call.mjs';
 import { startDue } from './due.mjs';
-import { claim, collectedCreate, deductedCreate, refund, unsubscribe } from './requests.mjs';
+import { boundCreate, claim, collectedCreate, deductedCreate, refund, unsubscribe } from './requests.mjs';
 
 /** The time from one request of a caller to its next, unless the response takes longer. */
 const TURN_MS = 650;
@@ -17,7 +17,7 @@ const DRAIN_MS = 120_000;
  * The callers choose their operations from this list at random, so an operation's share is its number of entries out of
  * fifteen.
  */
-const MIX = [
+export const MIX = [
   ...Array.from({ length: 4 }, () => 'collected'),
   ...Array.from({ length: 4 }, () => 'deducted'),
   'unsubscribe',
@@ -45,7 +45,7 @@ const take = (list) => list.splice(randomInt(list.length), 1)[0];
  * orders due while the callers run.
  */
 export async function startLoad(stand) {
-  const { nodes, channel, callers } = stand;
+  const { nodes, channel, callers, mix = MIX } = stand;
   const record = { writes: [], findings: [], seen: new Map(), acknowledgedAt: [], tries: 0, longestWaitMs: 0 };
   /** The orders acknowledged as ACTIVE. `ended` has orders whose end was acknowledged. */
   const active = [];
@@ -118,6 +118,16 @@ export async function startLoad(stand) {
     if (paymentStatus === 'SUCCESS') refundable.push({ paymentOrderNo, parts: [...PARTS_CENT] });
   }
 
+  /** Binds a card, then creates an order with it. */
+  async function bind(caller) {
+    const { sendCode, confirm, order } = boundCreate(channel);
+    const sent = await settle(sendCode, caller);
+    if (sent?.data?.smsStatus !== 'SEND_SUCCESS') return;
+    const { bindOrderNo } = sent.data;
+    const confirmed = await settle(confirm(bindOrderNo), caller);
+    if (confirmed?.data?.agreementStatus === 'BIND_SUCCESS') await create(order(bindOrderNo), caller);
+  }
+
   async function refundNext(caller) {
     const { paymentOrderNo, parts } = take(refundable);
     const [amountCent, ...rest] = parts;
@@ -136,6 +146,7 @@ export async function startLoad(stand) {
     if (what === 'unsubscribe' && active.length > KEPT_ORDERS) return unsubscribeNext(caller);
     if (what === 'refund' && refundable.length > 0) return refundNext(caller);
     if (what === 'claim' && claimable.length > 0) return void (await settle(claim(take(claimable)), caller));
+    if (what === 'bound') return bind(caller);
     return create(what === 'deducted' ? deductedCreate(channel) : collectedCreate(channel), caller);
   }
 
@@ -143,7 +154,7 @@ export async function startLoad(stand) {
     await delay((TURN_MS * caller) / callers);
     while (!stopping) {
       const next = delay(TURN_MS);
-      await once(MIX[randomInt(MIX.length)], caller);
+      await once(mix[randomInt(mix.length)], caller);
       await next;
     }
   });

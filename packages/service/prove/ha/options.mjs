@@ -1,40 +1,35 @@
 import { parseArgs } from 'node:util';
-import { FAULTS, SHORT } from './faults.mjs';
 import { isRoot } from './programs.mjs';
 
-const CALLERS = 24;
-const NAME_WIDTH = Math.max(...FAULTS.map(({ name }) => name.length));
-
-export const HELP = `npm run prove -- ha [options]
-
-Three nodes of the service on a Patroni cluster of three, under load, put through faults. After each: what was acknowledged
-is asked for again on another node, and compared. Exit code 1 if anything was lost, doubled or wrong, or a caller saw 500001.
-
-  --only NAME     this fault alone; may be given several times
-  --short         ${SHORT.join(', ')}: once each
-  --callers N     how many callers send at a time, about 1.5 requests a second each; ${CALLERS} unless given
+/** Returns the lines of a help text that describe the options and the faults. */
+export function describeOptions({ faults, short, callers }) {
+  const width = Math.max(...faults.map(({ name }) => name.length));
+  return `  --only NAME     this fault alone; may be given several times
+  --short         ${short.join(', ')}: once each
+  --callers N     how many callers send at a time, about 1.5 requests a second each; ${callers} unless given
   --out FILE      the table goes there too
   --logs DIR      keep what the servers and the nodes have logged
 
-${FAULTS.map(({ name, about, times }) => `  ${name.padEnd(NAME_WIDTH)}  ${about}${times > 1 ? `, ${times} times` : ''}`).join('\n')}
-
-Needs Linux, openssl and Debian's patroni, etcd-server, python3-etcd, haproxy, postgresql-15 and libfaketime.
-As root it installs what is missing. Only root can give a server a disk of its own, so without root disk-full is not played.
+${faults.map(({ name, about, times }) => `  ${name.padEnd(width)}  ${about}${times > 1 ? `, ${times} times` : ''}`).join('\n')}
 `;
+}
 
 export class UsageError extends Error {}
 
-/** Returns what to play, in order, and where to write the report. Returns undefined if help was requested. */
-export function readOptions(args) {
+/**
+ * Returns what to play of these faults, in order, and where to write the report. Returns undefined if help was
+ * requested.
+ */
+export function readOptions(args, { faults: all, short, callers: usualCallers }) {
   const values = parse(args);
   if (values.help) return undefined;
-  const unknown = values.only?.find((name) => !FAULTS.some((fault) => fault.name === name));
+  const unknown = values.only?.find((name) => !all.some((fault) => fault.name === name));
   if (unknown !== undefined) throw new UsageError(`there is no fault "${unknown}"`);
   if (values.only !== undefined && values.short) throw new UsageError('either --only or --short');
   const { out, logs } = values;
-  const callers = readCount('--callers', values.callers, CALLERS);
-  const wanted = values.only ?? (values.short ? SHORT : undefined);
-  const faults = FAULTS.filter(({ name, needsRoot }) => wanted?.includes(name) ?? (isRoot() || !needsRoot));
+  const callers = readCount('--callers', values.callers, usualCallers);
+  const wanted = values.only ?? (values.short ? short : undefined);
+  const faults = all.filter(({ name, needsRoot }) => wanted?.includes(name) ?? (isRoot() || !needsRoot));
   if (faults.some(({ needsRoot }) => needsRoot) && !isRoot()) throw new UsageError('disk-full needs root');
   const plays = faults.flatMap((fault) => repeat(fault, values.short ? 1 : fault.times));
   return { plays, callers, out, logs };
@@ -46,7 +41,7 @@ function readCount(name, text, otherwise) {
   return Number(text);
 }
 
-function repeat(fault, times) {
+function repeat(fault, times = 1) {
   return Array.from({ length: times }, (_, turn) => ({
     ...fault,
     title: times === 1 ? fault.about : `${fault.about} (${turn + 1} of ${times})`,

@@ -87,6 +87,34 @@ export function deductedCreate(channel, tail = TAILS[randomInt(TAILS.length)]) {
   );
 }
 
+/** Returns the requests of an order whose user binds a card at the service: code, confirmation, order. */
+export function boundCreate(channel) {
+  const seal = sealFor(channel);
+  const { mobileEncrypted, ...order } = newOrder(seal);
+  const { externalOrderNo, productCode, channelUserId } = order;
+  const card = {
+    channelUserId,
+    mobileEncrypted,
+    bankCardNoEncrypted: seal(`62220200${String(made).padStart(7, '0')}1234`),
+    certificateNoEncrypted: seal('110101199001011234'),
+    realNameEncrypted: seal('张三'),
+    bankMobileEncrypted: seal(`1${String(made).padStart(9, '0')}1`),
+  };
+  const smsCodeEncrypted = seal('123456');
+  return {
+    sendCode: write('bind', 'agreements/bind-sms', card, externalOrderNo),
+    confirm: (bindOrderNo) =>
+      write('confirm', 'agreements/bind-confirm', { bindOrderNo, smsCodeEncrypted }, externalOrderNo),
+    order: (bindOrderNo) =>
+      write(
+        'create A.1',
+        'orders/create',
+        { externalOrderNo, productCode, settlementMode: 'SVC_DEDUCT', bindOrderNo },
+        externalOrderNo,
+      ),
+  };
+}
+
 export const unsubscribe = (orderNo) =>
   write('unsubscribe', 'orders/unsubscribe', { orderNo, reason: 'fail-over' }, orderNo);
 

@@ -18,7 +18,7 @@ import { BANK, PRODUCT } from './requests.mjs';
 import { signal } from './signals.mjs';
 import { freePorts, until } from './waiting.mjs';
 
-const READY_SECONDS = 60;
+export const READY_SECONDS = 60;
 /** The program that `npm start` and the image run. */
 const MAIN = here('../../dist/program/main.js');
 
@@ -26,19 +26,13 @@ const MAIN = here('../../dist/program/main.js');
 export async function openStand({ logs, callers, interrupted, say }) {
   await requirePrograms(say);
   const identity = await serverIdentity();
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-ha-'));
-  // Everyone can pass through the folder, but only the servers can read their subfolders.
-  await chmod(folder, 0o711);
-  const logDir = path.join(folder, 'logs');
-  await mkdir(logDir, { mode: 0o700 });
-  const children = createChildren({ folder, logDir, dataDirs: dataDirsIn(folder) });
+  const { folder, children, end } = await openFolder({ name: 'ha', dataDirsIn, logs });
   let receiver;
   let cluster;
 
   async function close() {
     receiver?.close();
-    if (logs !== undefined) await cp(logDir, logs, { recursive: true });
-    await children.end(cluster?.close);
+    await end(cluster?.close);
   }
 
   try {
@@ -48,8 +42,10 @@ export async function openStand({ logs, callers, interrupted, say }) {
     const env = { ...environment(await cluster.createDatabase()), ...receiver.env };
     const [bankPort, ...nodePorts] = await freePorts(4);
     const bankUrl = `http://127.0.0.1:${bankPort}`;
-    const { channel, bankKey } = await withOperator(env, (operator) => provision(operator, { receiver, bankUrl }));
-    receiver.use(channel.callbackSecret);
+    const { bankKey, channel } = await withOperator(env, async (operator) => ({
+      bankKey: await provisionCatalogue(operator, bankUrl),
+      channel: await provisionChannel(operator, { appId: 'test_ha', receiver }),
+    }));
 
     say(`  starting the institution and ${nodePorts.length} nodes of the service\n`);
     const noticeUrl = `http://127.0.0.1:${nodePorts[0]}/gateway/v1/notices/${BANK}`;
@@ -90,8 +86,26 @@ export async function openStand({ logs, callers, interrupted, say }) {
   }
 }
 
+/** Creates a stand's folder, in which its processes work and log. `end` ends them and removes it. */
+export async function openFolder({ name, dataDirsIn: dirsIn, logs }) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), `perennial-${name}-`));
+  // Everyone can pass through the folder, but only the servers can read their subfolders.
+  await chmod(folder, 0o711);
+  const logDir = path.join(folder, 'logs');
+  await mkdir(logDir, { mode: 0o700 });
+  const children = createChildren({ folder, logDir, dataDirs: dirsIn(folder) });
+  return {
+    folder,
+    children,
+    async end(release) {
+      if (logs !== undefined) await cp(logDir, logs, { recursive: true });
+      await children.end(release);
+    },
+  };
+}
+
 /** The settings that all nodes share. */
-const environment = (databaseUrl) => ({
+export const environment = (databaseUrl) => ({
   DATABASE_URL: databaseUrl,
   MASTER_KEY: randomBytes(32).toString('base64'),
   // All nodes have the same URLs, as behind a proxy, so that a response replayed by another node has the same link.
@@ -102,7 +116,7 @@ const environment = (databaseUrl) => ({
   LOG_LEVEL: 'warn',
 });
 
-async function withOperator(env, work) {
+export async function withOperator(env, work) {
   const settings = readSettings(env);
   const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
   try {
@@ -112,27 +126,32 @@ async function withOperator(env, work) {
   }
 }
 
-async function provision(operator, { receiver, bankUrl }) {
-  // The highest limits an operator can set, because the load does not test rate limits.
-  const limits = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
-  const channel = await createChannel(operator, { appId: 'test_ha', name: 'Fail-over', ...limits });
-  const { appId } = channel;
+/** Creates the product and the payment channel. Returns the key that the institution shares. */
+export async function provisionCatalogue(operator, bankUrl) {
   await createProduct(operator, PRODUCT);
-  await authorizeProduct(operator, { appId, productCode: PRODUCT.productCode });
-  const { gatewayKey: bankKey } = await createPaymentChannel(operator, {
+  const { gatewayKey } = await createPaymentChannel(operator, {
     code: BANK,
     displayName: 'Bank',
     gateway: 'bridge',
     gatewayUrl: bankUrl,
     supportedBanks: ['*'],
   });
+  return gatewayKey;
+}
+
+export async function provisionChannel(operator, { appId, receiver }) {
+  // The highest limits an operator can set, because the load does not test rate limits.
+  const limits = { ratePerSecond: 1_000_000, rateBurst: 10_000_000 };
+  const channel = await createChannel(operator, { appId, name: 'Fail-over', ...limits });
+  await authorizeProduct(operator, { appId, productCode: PRODUCT.productCode });
   await authorizePaymentChannel(operator, { appId, code: BANK, isDefault: true, shareEnabled: true });
   await setCallback(operator, { appId, url: receiver.url });
-  return { channel, bankKey };
+  receiver.use(channel.callbackSecret);
+  return channel;
 }
 
 /** Creates the reference institution, whose ledger survives restarts. */
-function createInstitution({ children, options, url }) {
+export function createInstitution({ children, options, url }) {
   let running;
   const post = async (fields) => {
     const body = JSON.stringify(fields);
@@ -165,7 +184,7 @@ function createInstitution({ children, options, url }) {
 }
 
 /** Creates a node of the service: the program that users run, as if on a separate machine. */
-function serviceNode({ children, env, folder, port, name, interrupted }) {
+export function serviceNode({ children, env, folder, port, name, interrupted }) {
   let running;
   const baseUrl = `http://127.0.0.1:${port}`;
   const node = {

@@ -3,8 +3,8 @@ import os from 'node:os';
 const MOST_FINDINGS = 50;
 const FAULT_CODE = '500001';
 
-const count = ({ findings }, kind) => findings.filter((finding) => finding.kind === kind).length;
-const faultsOf = ({ seen }) => seen.get(FAULT_CODE) ?? 0;
+export const count = ({ findings }, kind) => findings.filter((finding) => finding.kind === kind).length;
+export const faultsOf = ({ seen }) => seen.get(FAULT_CODE) ?? 0;
 
 /** Returns true if every fault was played, nothing was lost, doubled or wrong, and no caller got an internal error. */
 export const isWell = (rows) =>
@@ -47,14 +47,14 @@ function rowText(row) {
   return `| ${cells.join(' | ')} |`;
 }
 
-const secondsText = (ms) => (ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`);
+export const secondsText = (ms) => (ms === undefined ? '' : `${(ms / 1000).toFixed(1)} s`);
 
-function seenText(seen) {
+export function seenText(seen) {
   const parts = [...seen].sort(([, a], [, b]) => b - a).map(([code, times]) => `${times} x ${code}`);
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
-function findingLines(rows) {
+export function findingLines(rows) {
   const all = rows.flatMap(({ title, findings = [] }) =>
     findings.map(({ kind, text }) => `- ${kind}, ${title}: ${text}`),
   );
