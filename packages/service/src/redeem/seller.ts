@@ -27,7 +27,7 @@ export function sellerOf(channel: Channel): Seller {
   return seller;
 }
 
-function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
+function createSeller({ appId, name, branding }: Pick<Channel, 'appId' | 'name' | 'branding'>) {
   const shown = cutText(toShownText(branding.displayName ?? name), MAX_NAME) || '·';
   return {
     name: shown,
@@ -35,7 +35,8 @@ function createSeller({ name, branding }: Pick<Channel, 'name' | 'branding'>) {
     nameHtml: isolated(shown),
     /** The first character of the name, shown if there is no logo. */
     monogram: ([...shown][0] ?? '').toUpperCase(),
-    logo: branding.logo,
+    /** The logo's file. Only the channel's cell has it, so the URL contains the app id for the proxy. */
+    logo: branding.logo === null ? null : `${branding.logo}?appId=${appId}`,
     accent: branding.accent,
     support: branding.support === null ? undefined : toSupportContact(branding.support),
     termsUrl: webAddress(branding.termsUrl),

@@ -59,8 +59,8 @@ describe('a channel', () => {
     const paths = ['', '/benefits', '/codes', '/past', '/payments', '/unsubscribe'];
     for (const path of [...paths.map((one) => order.path.replace('/redeem', `/redeem${one}`)), late]) {
       const { text } = await on.get(path);
-      expect(text).toContain(`<img class="logo" src="/redeem/images/${HASH}.svg" alt="">`);
-      expect(text).toContain(`<link rel="icon" href="/redeem/images/${HASH}.svg">`);
+      expect(text).toContain(`<img class="logo" src="/redeem/images/${HASH}.svg?appId=test_demo" alt="">`);
+      expect(text).toContain(`<link rel="icon" href="/redeem/images/${HASH}.svg?appId=test_demo">`);
       expect(text).toContain('<link rel="stylesheet" href="/redeem/accent-5b3df5.css">');
       // The link to the seller is also at the top, unless the page has another link back.
       const above = path === order.path || path === late;

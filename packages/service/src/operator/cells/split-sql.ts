@@ -2,12 +2,14 @@ import { columns, declareHas, declareList, declareRequire, type Queryable } from
 
 /** Statements of a split. They run in a maintenance database of a server, because the cells' own refuse connections. */
 
+/** Patroni sets `track_commit_timestamp` on the command line, which hardly anybody else does. */
 export const readServer = declareRequire({
   text: `select pg_is_in_recovery() as "isReplica", pg_postmaster_start_time()::text as "startedAt",
        (select system_identifier::text from pg_catalog.pg_control_system()) as system,
        case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end::text as position,
        to_regclass('installation') is not null as "isCell",
-       has_function_privilege('pg_catalog.pg_promote(boolean, integer)', 'execute') as "mayPromote"`,
+       has_function_privilege('pg_catalog.pg_promote(boolean, integer)', 'execute') as "mayPromote",
+       (select source = 'command line' from pg_settings where name = 'track_commit_timestamp') as "isPatronis"`,
   parameters: [],
   columns: columns({
     isReplica: 'boolean',
@@ -16,6 +18,7 @@ export const readServer = declareRequire({
     position: 'text?',
     isCell: 'boolean',
     mayPromote: 'boolean',
+    isPatronis: 'boolean',
   }),
 });
 

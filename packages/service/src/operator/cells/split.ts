@@ -271,7 +271,9 @@ export async function findObstacles(plan: SplitPlan): Promise<string[]> {
   if (isOpened(plan, state) && old && !hasSameSplit(plan, state)) {
     found.push('both servers have these cells from different splits: find out which one is in use');
   }
-  if (replica.isReplica && !plan.promote && !replica.mayPromote) {
+  if (replica.isReplica && !plan.promote && replica.isPatronis) {
+    found.push('Patroni runs the new server, and would undo pg_promote(): give --promote-command');
+  } else if (replica.isReplica && !plan.promote && !replica.mayPromote) {
     found.push('the role on the new server may not call pg_promote(): connect as superuser, or give --promote-command');
   }
   if (replica.isReplica && old) {

@@ -1,6 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { appendList } from '../../../operations/command/parse.js';
 import { type SafeText, safeLines, safeText } from '../../../operations/command/safe-text.js';
 import { table } from '../../../operations/command/table.js';
 import { findAppId, listAppIds, readCellFacts } from '../../../operator/cells/read-cell-sql.js';
@@ -74,7 +75,7 @@ const createTwice = (appId: string, cells: readonly number[]) =>
 
 interface MapOptions extends JsonOption {
   readonly output?: string;
-  readonly haproxy?: string;
+  readonly haproxy?: readonly string[];
 }
 
 export function addMapCommand(cell: Command, commandLine: CommandLine): void {
@@ -83,13 +84,13 @@ export function addMapCommand(cell: Command, commandLine: CommandLine): void {
     'map --output /etc/haproxy/cells.map --haproxy /run/haproxy/admin.sock',
   ])
     .option('--output <file>', 'write the map to this file (default: print it)')
-    .option('--haproxy <socket>', 'also replace the map of the running haproxy, by its runtime socket')
+    .option('--haproxy <sockets>', 'also replace the map of running haproxies, by their runtime sockets', appendList)
     .action(async ({ output, haproxy, ...options }: MapOptions) => {
       if (haproxy !== undefined && output === undefined) throw new OperatorError('--haproxy needs --output');
       const items = await listChannelsOfCells(commandLine, options);
       const lines = items.map((one) => `${one.appId} cell_${one.cell}`);
       if (output !== undefined) await writeMap(path.resolve(output), lines);
-      if (output !== undefined && haproxy !== undefined) await replaceMap(haproxy, path.resolve(output), lines);
+      for (const socket of haproxy ?? []) await replaceMap(socket, path.resolve(output ?? ''), lines);
       commandLine.show(options, { items }, () => mapText(lines, output));
     });
 }

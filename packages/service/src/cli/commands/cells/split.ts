@@ -36,7 +36,7 @@ interface SplitOptions extends JsonOption {
   readonly replicaLost?: boolean;
   readonly promoteCommand?: string;
   readonly switchCommand?: string;
-  readonly haproxy?: string;
+  readonly haproxy?: readonly string[];
   readonly waitSeconds: number;
 }
 
@@ -66,7 +66,7 @@ export function addSplitCommand(cell: Command, commandLine: CommandLine): void {
     .option('--replica-lost', 'with --cancel: the replica does not answer, and will never be used')
     .option('--promote-command <command>', 'promotes the replica, such as one of Patroni (default: pg_promote())')
     .option('--switch-command <command>', 'makes the listener of PERENNIAL_CELL lead to PERENNIAL_HOST, PERENNIAL_PORT')
-    .option('--haproxy <socket>', 'changes the address of the server db_cell_N/db, by haproxy’s runtime socket')
+    .option('--haproxy <sockets>', 'changes the address of db_cell_N/db, by the runtime socket of each haproxy', appendList)
     .option('--wait-seconds <n>', 'longest wait of a step', parseWholeNumber, 60)
     .action(async (cells: string, options: SplitOptions) => {
       const numbers = appendList(cells).map(parseWholeNumber);
@@ -143,7 +143,7 @@ function toPlan(
     }),
     ...((haproxy || switchCommand) && {
       async switchListener(cell: number) {
-        if (haproxy) await switchHaproxy(haproxy, cell, host, port);
+        for (const socket of haproxy ?? []) await switchHaproxy(socket, cell, host, port);
         if (switchCommand) {
           const target = { PERENNIAL_CELL: `${cell}`, PERENNIAL_HOST: host, PERENNIAL_PORT: `${port}` };
           await runCommandOf(switchCommand, { ...env, ...target });
