@@ -18,3 +18,13 @@ it('the proof has a value for every placeholder in the templates of deploy/patro
     }
   }
 });
+
+it('deploy/cells/haproxy.cfg has what the proof of cells replaces', () => {
+  const text = readFileSync(path.join(folder, '..', 'cells', 'haproxy.cfg'), 'utf8');
+  for (const port of [8443, '8180-8181', 8081, 8082, 8091, 8092, 6000, 6001, 5501]) {
+    expect(text).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}\\b`));
+  }
+  for (const part of ['maxconn 20000', 'stats socket ', '/etc/haproxy/cells/app-ids.map', '\ndefaults clusters ']) {
+    expect(text).toContain(part);
+  }
+});
