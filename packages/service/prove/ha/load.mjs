@@ -163,6 +163,8 @@ export async function startLoad(stand) {
   all.catch(() => undefined);
 
   return {
+    /** Returns true if callers have an answer to a write of this kind. */
+    hasDone: (wanted) => record.writes.some(({ kind, answer }) => kind === wanted && answer !== undefined),
     /** Ends the load. Resolves with the record as soon as every write has its response. */
     async stop() {
       stopping = true;
