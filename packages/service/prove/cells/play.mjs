@@ -21,6 +21,7 @@ export async function play(fault, stand, say) {
   const late = stand.startLateWriters();
   const loads = await Promise.all(cells.map(startLoad));
   let records;
+  let confirmed;
   try {
     await sleep(SECONDS.before, interrupted);
     await fault.play(stand);
@@ -30,9 +31,9 @@ export async function play(fault, stand, say) {
     await until('callers have done everything', isBusy, { seconds: LOAD_SECONDS, interrupted });
   } finally {
     records = await Promise.all(loads.map((load) => load.stop()));
+    confirmed = await late.moved.stop();
+    await late.stays.stop();
   }
-  const confirmed = await late.moved.stop();
-  await late.stays.stop();
   const checked = [];
   for (const [index, cell] of cells.entries()) checked.push(await check(cell, records[index]));
   const [stays, moved] = checked;
