@@ -18,7 +18,7 @@ export async function play(fault, stand, say) {
   await fault.before?.(stand);
   await stand.untilReady();
   say(`  ${fault.title}\n`);
-  const late = stand.startLateWriters();
+  const lateWriters = stand.startLateWriters();
   const loads = await Promise.all(cells.map(startLoad));
   let records;
   let confirmed;
@@ -31,13 +31,17 @@ export async function play(fault, stand, say) {
     await until('callers have done everything', isBusy, { seconds: LOAD_SECONDS, interrupted });
   } finally {
     records = await Promise.all(loads.map((load) => load.stop()));
-    confirmed = await late.moved.stop();
-    await late.stays.stop();
+    confirmed = await lateWriters.moved.stop();
+    await lateWriters.stays.stop();
   }
+  // Both before the checks, because the cells share an institution.
+  const unsettled = [];
+  for (const cell of cells) unsettled.push(...(await settled(cell)));
   const checked = [];
   for (const [index, cell] of cells.entries()) checked.push(await check(cell, records[index]));
   const [stays, moved] = checked;
-  const findings = [...stays.findings, ...moved.findings, ...(await lateFindings(cells[1], confirmed))];
+  const late = await lateFindings(cells[1], confirmed);
+  const findings = [...unsettled, ...stays.findings, ...moved.findings, ...late];
   const fencedWrites = await countFencedWrites(stand);
   const sum = (of) => of(stays) + of(moved);
   return {
@@ -58,7 +62,7 @@ export async function play(fault, stand, say) {
 async function check(cell, { writes, findings, seen, longestGapMs }) {
   const answered = writes.filter(({ answer }) => answer !== undefined);
   const kinds = answered.map(({ kind }) => kind);
-  const found = [...findings, ...(await settled(cell)), ...(await acknowledgedAgain(cell, writes))];
+  const found = [...findings, ...(await acknowledgedAgain(cell, writes))];
   const books = await booksAgree(cell, writes);
   const renewals = await countRenewals(cell);
   const idle = renewals === 0 ? [wrong(`cell ${cell.cell} had no renewal`)] : [];
