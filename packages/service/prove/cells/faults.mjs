@@ -87,7 +87,7 @@ export const FAULTS = [
     about: 'kill -9 of the split in every step, each time run again',
     async play({ split, trySplit }) {
       for (const step of SPLIT_STEPS) {
-        await trySplit([], {
+        await trySplit(['--until', step], {
           watch(command, said) {
             if (said.includes(`${step} …`)) command.kill('SIGKILL');
           },

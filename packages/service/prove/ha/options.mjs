@@ -5,7 +5,7 @@ import { isRoot } from './programs.mjs';
 export function describeOptions({ faults, short, callers }) {
   const width = Math.max(...faults.map(({ name }) => name.length));
   return `  --only NAME     this fault alone; may be given several times
-  --short         ${short.join(', ')}: once each
+  --short         ${short.join(', ')}${short.length > 1 ? ': once each' : ' alone'}
   --callers N     how many callers send at a time, about 1.5 requests a second each; ${callers} unless given
   --out FILE      the table goes there too
   --logs DIR      keep what the servers and the nodes have logged
