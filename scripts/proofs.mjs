@@ -153,7 +153,7 @@ export const PROOFS = [
     name: 'cells',
     proves: 'a cell moves to another server under load, through eight faults; short: one of them',
     needs: ['haproxy', 'initdb', 'openssl'],
-    minutes: [20, 3],
+    minutes: [11, 2],
     program: 'cells.mjs',
   },
   {
