@@ -3,7 +3,9 @@ import { BlockList } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { readCellsFile } from '../../src/platform/cells.js';
 import { readSettings } from '../../src/platform/settings.js';
+import { perennial } from '../cli/perennial.js';
 import { packageRoot } from '../support/processes.js';
 import { testService } from '../support/service.js';
 
@@ -314,11 +316,73 @@ it('Prometheus scrapes the nodes behind haproxy', () => {
   expect(nodes).toHaveLength(3);
 });
 
+describe('cells', () => {
+  const haproxy = text('cells/haproxy.cfg');
+  const readEnv = (name: string) =>
+    Object.fromEntries([...text(name).matchAll(/^(\w+)=(.+)$/gm)].map(([, key, value]) => [key, value]));
+  const cells = readCellsFile(path.join(FOLDER, 'cells', 'cells.json'));
+
+  it.each([0, 1])('the files of cell %i agree on its ports and addresses', (cell) => {
+    const own = { MASTER_KEY: Buffer.alloc(32).toString('base64'), SVC_ENVIRONMENT: 'production' };
+    const env = { ...own, ...readEnv('cells/perennial.env'), ...readEnv(`cells/perennial-cell-${cell}.env`) };
+    const listed = cells.find((one) => one.cell === cell);
+    const settings = readSettings({ ...env, CELLS_FILE: path.join(FOLDER, 'cells', 'cells.json') });
+    expect(settings).toMatchObject({ cell, databaseUrl: listed?.database, trustedProxies: ['127.0.0.1'] });
+    expect(env).toMatchObject({ CONSOLE_URL: listed?.console });
+    expect(haproxy).toContain(
+      `listen db_cell_${cell} from databases\n  bind ${new URL(listed?.database ?? '').host}\n  server db `,
+    );
+    expect(listed?.url).toBe(`http://127.0.0.1:${8180 + cell}`);
+    expect(haproxy).toContain(
+      `use_backend console_${cell} if { req.hdr(host),host_only -i ${new URL(listed?.console ?? '').host} }`,
+    );
+    const linked = [...text(`cells/perennial-cell-${cell}.env`).matchAll(/perennial\.(\d+)\.env/g)].map(([, port]) =>
+      Number(port),
+    );
+    const portsOf = (backend: string) => {
+      const [, lines = ''] = new RegExp(`^backend ${backend} from nodes\\n((?:  .+\\n)+)`, 'm').exec(haproxy) ?? [];
+      return [...lines.matchAll(/^ {2}server node\d 127\.0\.0\.1:(\d+)/gm)].map(([, port]) => Number(port));
+    };
+    expect(portsOf(`cell_${cell}`)).toEqual(linked);
+    expect(portsOf(`console_${cell}`)).toEqual(
+      linked.map((PORT) => readSettings({ ...own, PORT: `${PORT}` }).consolePort),
+    );
+  });
+
+  it('haproxy’s file has the names that `cell map` and `cell split` use', async () => {
+    const readme = text('cells/README.md');
+    const [, map] = /map_str\((\S+?)\)/.exec(haproxy) ?? [];
+    const [, socket] = /stats socket (\S+)/.exec(haproxy) ?? [];
+    expect(readme).toContain(`cell map --output ${map} --haproxy ${socket}`);
+    expect(readme).toContain(`--haproxy ${socket}`);
+    for (const [, port] of readme.matchAll(/@127\.0\.0\.1:(550\d)\/postgres/g))
+      expect(haproxy).toMatch(new RegExp(`^listen server_[ab] from clusters\\n  bind 127\\.0\\.0\\.1:${port}$`, 'm'));
+  });
+
+  it('README.md names only files that exist, and commands and options of the program', async () => {
+    const readme = text('cells/README.md').replaceAll('\\\n', ' ');
+    const commands = [...readme.matchAll(/perennial-cell [0-9N] ([a-z][^`\n]*)/g)].map(([, rest = '']) => rest);
+    expect(commands.length).toBeGreaterThan(15);
+    for (const command of commands) {
+      const words = command.split(/\s+/);
+      const noun = words[0] ?? '';
+      const name = noun === 'migrate' ? [noun] : words.slice(0, 2);
+      const { code, stdout } = await perennial([...name, '--help'], {});
+      expect(code, command).toBe(0);
+      expect(stdout, command).toContain(`Usage: perennial ${name.join(' ')}`);
+      for (const [option] of command.split(/[;|] | -- /)[0]?.matchAll(/(?<=\s)--[a-z-]+/g) ?? [])
+        expect(stdout, command).toContain(`${option} `);
+    }
+    for (const [, file = ''] of readme.matchAll(/^ {3}install .*?([\w./@-]+) \/(?:etc|usr)/gm))
+      if (file !== '/dev/null') expect(existsSync(path.join(FOLDER, 'cells', file)), file).toBe(true);
+  });
+});
+
 describe('proxies', () => {
   const PUBLIC = ['/developers', '/gateway/', '/openapi/', '/redeem'];
 
   it('forward the public paths, and no monitoring paths', () => {
-    for (const name of ['haproxy/haproxy.cfg', 'docker/haproxy.cfg']) {
+    for (const name of ['haproxy/haproxy.cfg', 'docker/haproxy.cfg', 'cells/haproxy.cfg']) {
       const [, paths = ''] = /acl public path_beg (.+)/.exec(text(name)) ?? [];
       expect(paths.split(' ').toSorted(), name).toEqual(PUBLIC);
     }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,17 @@ async function accepts(program: string, args: string[]): Promise<void> {
 it.each(['haproxy/haproxy.cfg', 'docker/haproxy.cfg'])('haproxy accepts deploy/%s', (name) =>
   accepts(haproxy, ['-c', '-f', at(name)]),
 );
+
+it('haproxy accepts deploy/cells/haproxy.cfg', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const [file, map] = [path.join(folder, 'haproxy.cfg'), path.join(folder, 'app-ids.map')];
+  await writeFile(map, 'partner_one cell_1\n');
+  // Other places, because this machine has neither the map nor the group.
+  const text = await readFile(at('cells/haproxy.cfg'), 'utf8');
+  await writeFile(file, text.replaceAll('/etc/haproxy/cells/app-ids.map', map).replace(' group perennial', ''));
+  await accepts(haproxy, ['-c', '-f', file]);
+});
 
 it('nginx accepts deploy/nginx/perennial.conf', async () => {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));

@@ -66,7 +66,11 @@ export function addSplitCommand(cell: Command, commandLine: CommandLine): void {
     .option('--replica-lost', 'with --cancel: the replica does not answer, and will never be used')
     .option('--promote-command <command>', 'promotes the replica, such as one of Patroni (default: pg_promote())')
     .option('--switch-command <command>', 'makes the listener of PERENNIAL_CELL lead to PERENNIAL_HOST, PERENNIAL_PORT')
-    .option('--haproxy <sockets>', 'changes the address of db_cell_N/db, by the runtime socket of each haproxy', appendList)
+    .option(
+      '--haproxy <sockets>',
+      'changes the address of db_cell_N/db, by the runtime socket of each haproxy',
+      appendList,
+    )
     .option('--wait-seconds <n>', 'longest wait of a step', parseWholeNumber, 60)
     .action(async (cells: string, options: SplitOptions) => {
       const numbers = appendList(cells).map(parseWholeNumber);
