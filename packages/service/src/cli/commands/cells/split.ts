@@ -184,7 +184,10 @@ async function switchHaproxy(socket: string, cell: number, host: string, port: n
 async function runCommandOf(command: string, env: Env): Promise<void> {
   const child = spawn('sh', ['-c', command], { stdio: ['ignore', 2, 2], env });
   const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new OperatorError(`the command ended with ${signal ?? code}: ${command}`);
+  if (code !== 0) {
+    const what = `the command ended with ${signal ?? code}: ${command}`;
+    throw new OperatorError(`${what}\nCorrect it and run the split again, or go back with --cancel.`);
+  }
 }
 
 function reportText({ cells, steps, obstacles, advice }: SplitReport): SafeText {
