@@ -58,9 +58,13 @@ describe('a split under load', () => {
     expect(stays.stdout).toMatch(/NOT POSSIBLE: --from and --to are the same server/);
   });
 
-  it('a fenced cell is opened again by --cancel', async () => {
+  it('a fenced cell, also after a command that failed, is opened again by --cancel', async () => {
     expect(await pair.steps('--until', 'fence')).toMatchObject({ fence: 'done', wait: 'todo' });
     await rejects(pair.urls[1] ?? '');
+    const ran = await pair.split('--promote-command', 'exit 3');
+    expect(ran.stderr).toMatch(
+      /a command ended with 3; correct it and run the split again, or go back with --cancel: exit 3/,
+    );
     expect(await pair.split('--cancel')).toMatchObject({ code: 0 });
     const database = openDatabase({ url: pair.urls[1] ?? '', pool: 1, name: 'test' });
     expect(await kept(database)).toEqual([]);

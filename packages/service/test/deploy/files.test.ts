@@ -28,7 +28,7 @@ readSettings(
 
 /** Matches upper-case words in the files that are not settings of the service. */
 const OTHERS =
-  /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD|SERVICE_PASSWORD)|OWNER_URL|ON_ERROR_STOP|AF_(INET6?|UNIX)|SIG[A-Z]+|HAPROXY_.*)$/;
+  /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD|SERVICE_PASSWORD)|OWNER_URL|ON_ERROR_STOP|AF_(INET6?|UNIX)|SIG[A-Z]+|METH_POST|HAPROXY_.*)$/;
 
 describe('deploy/', () => {
   it('README.md lists every folder', () => {
@@ -373,8 +373,9 @@ describe('cells', () => {
       for (const [option] of command.split(/[;|] | -- /)[0]?.matchAll(/(?<=\s)--[a-z-]+/g) ?? [])
         expect(stdout, command).toContain(`${option} `);
     }
-    for (const [, file = ''] of readme.matchAll(/^ {3}install .*?([\w./@-]+) \/(?:etc|usr)/gm))
-      if (file !== '/dev/null') expect(existsSync(path.join(FOLDER, 'cells', file)), file).toBe(true);
+    for (const [line] of readme.matchAll(/^ {3}install .+$/gm))
+      for (const [file] of line.matchAll(/(?<= )(?:perennial-cell|[\w@/-]*[.]+[\w./@-]+)(?= |$)/g))
+        if (!file.startsWith('/')) expect(existsSync(path.join(FOLDER, 'cells', file)), file).toBe(true);
   });
 });
 

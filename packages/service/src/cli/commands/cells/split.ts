@@ -185,8 +185,8 @@ async function runCommandOf(command: string, env: Env): Promise<void> {
   const child = spawn('sh', ['-c', command], { stdio: ['ignore', 2, 2], env });
   const [code, signal] = await once(child, 'close');
   if (code !== 0) {
-    const what = `the command ended with ${signal ?? code}: ${command}`;
-    throw new OperatorError(`${what}\nCorrect it and run the split again, or go back with --cancel.`);
+    const advice = 'correct it and run the split again, or go back with --cancel';
+    throw new OperatorError(`a command ended with ${signal ?? code}; ${advice}: ${command}`);
   }
 }
 
