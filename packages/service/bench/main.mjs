@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ENDPOINTS } from '@perennial/wire';
 import { authenticationAlone } from './authentication.mjs';
+import * as capacity from './capacity/main.mjs';
 import { openBeside, provisionChannel, provisionInstitution, tokenOf } from './channel.mjs';
 import { CannotCompare, compareWithBaseline, writeBaseline } from './compare.mjs';
 import * as consoleReads from './console/main.mjs';
@@ -198,7 +199,7 @@ function report({ facts, seconds, runs, results, authentication }) {
 }
 
 /** The kinds of bench besides requests, such as `npm run bench -- renewals`, each with its own options and tables. */
-const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads, growth }));
+const KINDS = new Map(Object.entries({ renewals, deliveries, overload, console: consoleReads, growth, capacity }));
 const asked = process.argv.slice(2);
 const name = KINDS.has(asked[0]) ? asked[0] : 'requests';
 const kind = KINDS.get(name) ?? { HELP, readOptions, bench, report, ratiosOf };

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { ROWS } from './rows.mjs';
 
 export const HELP = `npm run bench -- [options]
-npm run bench -- renewals | deliveries | overload | console | growth [options of their own: --help]
+npm run bench -- renewals | deliveries | overload | console | growth | capacity [options of their own: --help]
 
   --seconds N     of each measured run, 1 to 60 (2)
   --runs N        of each row and of what it is measured beside, 1 to 20 (5)

@@ -20,6 +20,7 @@ const UNTIL_INPUT_ENDS = '"$0" "$@" < /dev/null & server=$!; cat > /dev/null; ki
  */
 const SETTINGS = {
   shared_buffers: '1GB',
+  max_connections: '400',
   max_wal_size: '4GB',
   min_wal_size: '2GB',
   timezone: 'Asia/Shanghai',

@@ -29,13 +29,10 @@ export async function findPgbench() {
   return undefined;
 }
 
-/**
- * Runs pgbench on the service's database with the number of clients that gives the highest rate. `scripts` has one
- * script per kind of row.
- */
-export function pgbench({ name, program, url, servicePid, scripts }) {
+/** Returns the environment of pgbench for a database. */
+export function pgbenchEnvironment(url) {
   const { hostname, port, username, password, pathname } = new URL(url);
-  const env = {
+  return {
     PATH: process.env['PATH'] ?? '',
     PGHOST: hostname,
     PGPORT: port,
@@ -48,6 +45,14 @@ export function pgbench({ name, program, url, servicePid, scripts }) {
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
   };
+}
+
+/**
+ * Runs pgbench on the service's database with the number of clients that gives the highest rate. `scripts` has one
+ * script per kind of row.
+ */
+export function pgbench({ name, program, url, servicePid, scripts }) {
+  const env = pgbenchEnvironment(url);
   const best = new Map();
 
   async function runOnce({ kind }, clients, seconds) {

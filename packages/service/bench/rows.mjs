@@ -87,6 +87,12 @@ const GROWTH_KINDS = [
     body: (channel) => ({ ...newOrder(channel), productCode: 'MONTHLY', settlementMode: 'CHANNEL_COLLECT' }),
   },
   {
+    kind: 'growth create A.2',
+    endpoint: 'orders/create',
+    connections: [16],
+    body: (channel) => ({ ...createShared(channel), productCode: 'MONTHLY' }),
+  },
+  {
     kind: 'growth query',
     endpoint: 'orders/query',
     connections: [16],

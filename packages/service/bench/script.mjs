@@ -4,17 +4,21 @@ import pgUtils from 'pg/lib/utils.js';
 /** Placeholders in recorded values. They stand for numbers that pgbench generates in each transaction. */
 const NEW = '700000000000';
 const PICKED = '711111111111';
+const CHANNEL = '722222222222';
 const VARIABLES = new Map([
   [NEW, ':n'],
   [PICKED, ':picked'],
+  [CHANNEL, ':channel'],
 ]);
 
 /**
  * Returns a pgbench script of the statements recorded from one request, and the values of its variables. The values
- * that identify the request (nonce, key, numbers, user) differ in every transaction; all others are as recorded.
+ * that identify the request (nonce, key, numbers, user) differ in every transaction; all others are as recorded. With
+ * `channelId`, pgbench's clients stand for the channels in turn, which have consecutive ids.
  */
-export function scriptOf({ statements, own }) {
+export function scriptOf({ statements, own: texts, channelId }) {
   const variables = {};
+  const own = channelId === undefined ? texts : [...texts, [String(channelId), CHANNEL]];
   const valueFor = (value, name) => {
     if (value === null || value === undefined) return 'null';
     const text = own.reduce((sofar, [found, standsFor]) => sofar.replaceAll(found, standsFor), textOf(value));
@@ -30,6 +34,7 @@ export function scriptOf({ statements, own }) {
   );
   const head = ['\\set i :i + 1', '\\set n :base + 1000000 * :client_id + :i'];
   if (lines.some((line) => line.includes(':picked'))) head.push('\\set picked random(:first, :last)');
+  if (channelId !== undefined) head.push('\\set channel :first_channel + :client_id % :channels');
   return { text: [...head, ...lines.map((line) => `${line};`)].join('\n'), variables };
 }
 

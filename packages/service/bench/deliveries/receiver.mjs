@@ -16,8 +16,9 @@ const LENGTH = /\r\ncontent-length: (\d+)/i;
 let answeredAt = [];
 
 answer({
-  async open({ receivers }) {
-    const accepting = Array.from({ length: receivers }, () => listen(accept));
+  /** Each answer is sent after `delayMs`. */
+  async open({ receivers, delayMs = 0 }) {
+    const accepting = Array.from({ length: receivers }, () => listen((socket) => accept(socket, delayMs)));
     return { accepting: await Promise.all(accepting), hung: await listen((socket) => socket.resume()) };
   },
   forget() {
@@ -45,14 +46,18 @@ async function listen(serve) {
 /**
  * Handles a connection's requests one after another, because clients wait for an answer before the next request.
  */
-function accept(socket) {
+function accept(socket, delayMs) {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk) => {
     text = text === '' ? chunk : text + chunk;
     const body = text.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length;
     if (body < END_OF_HEADERS.length || text.length < body + Number(LENGTH.exec(text)?.[1])) return;
     text = '';
-    answeredAt.push(Date.now());
-    socket.write(ACCEPTED);
+    const accepted = () => {
+      answeredAt.push(Date.now());
+      socket.write(ACCEPTED);
+    };
+    if (delayMs > 0) setTimeout(accepted, delayMs);
+    else accepted();
   });
 }
