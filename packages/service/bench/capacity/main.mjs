@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setCallback } from '../../dist/operator/provisioning/channel-settings.js';
 import { provisionChannel, provisionInstitution, tokenOf } from '../channel.mjs';
+import { cpuOfProcess } from '../cpu.mjs';
 import { sent } from '../deliveries/rows.mjs';
 import { machineFacts } from '../facts.mjs';
 import { readKindOptions } from '../kind-options.mjs';
@@ -16,11 +17,11 @@ import { ownTexts, scriptOf } from '../script.mjs';
 import { openStage } from '../stage.mjs';
 import { aligned, factsText } from '../table.mjs';
 
-const ROWS = ['bytes', 'locks', 'pushes'];
+const ROWS = ['orders', 'locks', 'pushes'];
 
 export const HELP = `npm run bench -- capacity [options]
 
-  --orders N    that are created in each mode, for the bytes (20000)
+  --orders N    that are created in each mode (20000)
   --seconds N   of each run of pgbench, for the locks (10)
   --clients N   of pgbench, for the locks (200)
   --rows A,B    only these: ${ROWS.join(', ')}
@@ -38,12 +39,12 @@ export const readOptions = (args) => readKindOptions(args, { numbers, rows: ROWS
 
 /** The rounds of renewals. The first round is not counted: later rounds reuse the space of its dead rows. */
 const ROUNDS = 3;
-const CLIENTS = 32;
+const CLIENTS = 16;
 /** Longer than any run takes. A run ends when all orders are created. */
 const LIMIT_SECONDS = 1_200;
-const SAMPLE_MS = 50;
+const SAMPLE_MS = 100;
 const CHANNELS = 20;
-const PUSHES = 1_000;
+const PUSHES = 3_000;
 /** The transactions of each pgbench client before the measurement. */
 const WARM_UP = 4;
 
@@ -56,22 +57,28 @@ export async function bench({ rows, postgres, ...options }, { running, keep }) {
     return { ...stage, next: () => ++number };
   });
   const measure = (row, work, more) => kept.measure({ row, ...more }, (stage) => work(stage, { ...options, ...more }));
-  if (rows.has('bytes')) {
-    await measure('bytes, mode B', measureBytes, { mode: 'B' });
-    await measure('bytes, mode A.2', measureBytes, { mode: 'A.2' });
+  if (rows.has('orders')) {
+    await measure('orders, mode B', measureOrders, { mode: 'B' });
+    await measure('orders, mode A.2', measureOrders, { mode: 'A.2' });
   }
   if (rows.has('locks')) {
     await measure('8 connections, 20 channels', measureLocks, { clients: 8, channels: CHANNELS });
     await measure(`${options.clients} connections, 20 channels`, measureLocks, { channels: CHANNELS });
     await measure(`${options.clients} connections, 1 channel`, measureLocks, { channels: 1 });
   }
-  if (rows.has('pushes')) await measure('one address that answers after 50 ms', measurePushes, { delayMs: 50 });
+  if (rows.has('pushes')) {
+    await measure('an address that answers after 50 ms', measurePushes, { delayMs: 50 });
+    await measure('the same with PUSHES_PER_ADDRESS=64', measurePushes, { delayMs: 50, pushesPerAddress: 64 });
+  }
   await kept.close();
   return { facts, results: kept.results };
 }
 
-/** Measures the disk space and the WAL of orders, their events and their renewals, written by the service itself. */
-async function measureBytes(stage, { orders, mode }) {
+/**
+ * Measures what orders, their events, renewals and queries cost: the disk space that they take, and their WAL and CPU.
+ * All rows are written by the service itself.
+ */
+async function measureOrders(stage, { orders, mode }) {
   const { server, running } = stage;
   return server.withDatabase('capacity', async (database) => {
     const { operator, maker, place, secrets, channel } = database;
@@ -90,58 +97,74 @@ async function measureBytes(stage, { orders, mode }) {
     };
     const node = await start('a node', 'growth/node.mjs');
     const load = running.startHelper('the load', 'load.mjs');
-    const row = `growth create${mode === 'B' ? '' : ' A.2'} x16`;
     const own = { ...secrets, channelId: channel.channelId };
     const signer = { ...own, token: await tokenOf(node.opened, own) };
 
-    const deliver = async (pushing) => {
-      await pushing.ask('prepare');
-      await untilEventsAreGone(maker);
-      await pushing.ask('finish');
-    };
-    const walOf = async (count, work) => {
-      const before = await walBytes(maker);
+    /** Returns the cost of each of `count` items of work: CPU of the process and of PostgreSQL in µs, bytes of WAL. */
+    const costOf = async ({ pid }, count, work) => {
+      const snapshot = async () => [cpuOfProcess(pid), server.cpu(), Number(await walBytes(maker))];
+      const before = await snapshot();
       await work();
-      return (Number(await walBytes(maker)) - Number(before)) / count;
+      const [cpu, postgresCpu, wal] = (await snapshot()).map((value, at) => (value - before[at]) / count);
+      return { cpu, postgresCpu, wal };
     };
+    const send = async (row, channelOfRow, count, { mayFail = false } = {}) => {
+      await load.ask('prepare', { row, channel: channelOfRow, count });
+      const port = Number(new URL(node.opened).port);
+      return costOf(node, count, async () => {
+        const sending = { port, connections: CLIENTS, seconds: LIMIT_SECONDS, again: false };
+        const { failed, firstFailure } = await load.ask('run', sending);
+        if (failed > 0 && !mayFail) throw new Error(`${failed} of ${count} failed: ${firstFailure}`);
+      });
+    };
+    const create = (count, options) => send(`growth create${mode === 'B' ? '' : ' A.2'} x16`, signer, count, options);
     const sizes = async () => {
       await maker.query('vacuum');
       return sizesOf(maker);
     };
-    const create = async () => {
-      await load.ask('prepare', { row, channel: signer, count: orders });
-      const port = Number(new URL(node.opened).port);
-      const sent = { port, connections: CLIENTS, seconds: LIMIT_SECONDS, again: false };
-      const { failed, firstFailure } = await load.ask('run', sent);
-      if (failed > 0) throw new Error(`${failed} creations failed: ${firstFailure}`);
-    };
-    const renew = async (engine) => {
-      await maker.query(`update orders set next_due_at = now() - interval '1 minute'`);
-      await maker.query('vacuum');
-      await maker.query('checkpoint');
-      return walOf(orders, async () => {
-        const { value } = await engine.ask(mode === 'B' ? 'bill' : 'renew');
-        if (value !== orders) throw new Error(`${value} of ${orders} orders were renewed`);
-      });
-    };
 
+    const warmUp = Math.ceil(orders / 4);
+    // On a busy machine a node that has just started refuses some requests.
+    await create(warmUp, { mayFail: true });
+    const pushing = await start('a dispatcher', 'deliveries/node.mjs');
+    const deliver = (count) =>
+      costOf(pushing, count, async () => {
+        await pushing.ask('prepare');
+        await untilEventsAreGone(maker);
+        await pushing.ask('finish');
+      });
+    await deliver(2 * warmUp);
     const empty = await sizes();
     await maker.query('checkpoint');
     const watched = watch(maker, `application_name = 'perennial service'`);
-    const walOfCreation = await walOf(orders, create);
+    const creation = await create(orders);
     const connections = await watched.end();
-    const engine = await start('an engine', 'renewals/node.mjs');
-    const pushing = await start('a dispatcher', 'deliveries/node.mjs');
-    const walOfPushes = await walOf(2 * orders, () => deliver(pushing));
+    const push = await deliver(2 * orders);
     const created = await sizes();
-    await renew(engine);
-    await deliver(pushing);
-    const first = await sizes();
-    let walOfRenewal;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      walOfRenewal = await renew(engine);
-      await deliver(pushing);
-    }
+
+    const [{ first, all }] = await maker.query(
+      'select min(order_no)::double precision as first, count(*)::integer as all from orders',
+    );
+    const readable = { ...signer, orders: { first, last: first + warmUp / 2 } };
+    await send('orders/query x32', readable, warmUp, { mayFail: true });
+    const query = await send('orders/query x32', readable, orders);
+
+    const engine = await start('an engine', 'renewals/node.mjs');
+    const renew = async () => {
+      await maker.query(`update orders set next_due_at = now() - interval '1 minute'`);
+      await maker.query('vacuum');
+      await maker.query('checkpoint');
+      const cost = await costOf(engine, all, async () => {
+        const { value } = await engine.ask(mode === 'B' ? 'bill' : 'renew');
+        if (value !== all) throw new Error(`${value} of ${all} orders were renewed`);
+      });
+      await deliver(all);
+      return cost;
+    };
+    await renew();
+    const renewed = await sizes();
+    let renewal;
+    for (let round = 0; round < ROUNDS; round += 1) renewal = await renew();
     const last = await sizes();
     for (const helper of [load, pushing, engine, node, receiver]) await helper.end();
     const grown = (after, before, count) =>
@@ -155,9 +178,9 @@ async function measureBytes(stage, { orders, mode }) {
     return {
       orders,
       connections,
-      wal: { creation: walOfCreation, push: walOfPushes, renewal: walOfRenewal },
+      costs: { creation, push, query, renewal },
       perOrder: grown(created, empty, orders),
-      perPeriod: grown(last, first, orders * ROUNDS),
+      perPeriod: grown(last, renewed, all * ROUNDS),
     };
   });
 }
@@ -264,10 +287,18 @@ async function measureLocks(stage, { clients, channels, seconds }) {
 }
 
 /** Measures the rate at which events leave for a single address whose answers take time. */
-async function measurePushes(stage, { delayMs }) {
+async function measurePushes(stage, { delayMs, pushesPerAddress }) {
   const receiver = stage.running.startHelper('the receiver', 'deliveries/receiver.mjs');
   const { value: ports } = await receiver.ask('open', { receivers: 1, delayMs });
-  const pushed = await sent({ ...stage, receiver, ports }, { label: 'the engine', events: PUSHES, processes: 1 });
+  const pushed = await sent(
+    { ...stage, receiver, ports },
+    {
+      label: 'the engine',
+      events: PUSHES,
+      processes: 1,
+      pushesPerAddress,
+    },
+  );
   await receiver.end();
   return { pushed };
 }
@@ -287,6 +318,12 @@ function bytesTable(title, tables) {
   ]);
 }
 
+const costsTable = (costs) =>
+  aligned([
+    ['cost of each', 'node us', 'postgres us', 'WAL bytes'],
+    ...Object.entries(costs).map(([name, { cpu, postgresCpu, wal }]) => [name, ...[cpu, postgresCpu, wal].map(whole)]),
+  ]);
+
 const waitsText = ({ open, busiest, active, waits }) =>
   `${open} connections, at most ${busiest} active, ${active.toFixed(1)} on average: ${waits
     .filter(({ share }) => share >= 0.01)
@@ -295,14 +332,14 @@ const waitsText = ({ open, busiest, active, waits }) =>
 
 export function report({ facts, results }) {
   const parts = results.map(
-    ({ row, failure, orders, perOrder, perPeriod, wal, connections, rate, postgresCpu, pushed }) => {
+    ({ row, failure, orders, perOrder, perPeriod, costs, connections, rate, postgresCpu, pushed }) => {
       if (failure !== undefined) return `${row} failed: ${failure}\n`;
       if (pushed !== undefined) return `${row}: ${whole(pushed.rate)} pushes/s\n`;
       if (rate !== undefined)
         return `${row}: ${whole(rate)}/s, ${whole(postgresCpu)} us of PostgreSQL each; ${waitsText(connections)}`;
       return [
-        `${row}, ${orders} orders: WAL of a creation ${whole(wal.creation)}, of a push ${whole(wal.push)}, of a renewal ${whole(wal.renewal)}`,
-        `the node: ${waitsText(connections)}`,
+        `${row}, ${orders} orders. The node has ${waitsText(connections)}`,
+        costsTable(costs),
         bytesTable('for each order', perOrder),
         bytesTable('for each period', perPeriod),
       ].join('\n');

@@ -13,11 +13,18 @@ let deps;
 let sending;
 
 answer({
-  async open({ url, dataDir }) {
+  async open({ url, dataDir, pushesPerAddress }) {
     const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
     const { database, vault } = await openDatabaseFromSettings(settings, { role: 'service', log: () => undefined });
     const links = createRedeemLinks(() => 'http://localhost', clock);
-    deps = { database, channels: createChannelRegistry(database, vault), links, clock, log: createLog('warn') };
+    deps = {
+      database,
+      channels: createChannelRegistry(database, vault),
+      links,
+      clock,
+      log: createLog('warn'),
+      pushesPerAddress,
+    };
   },
   /** Starts the node before the events are inserted, so that the start is not measured. */
   prepare() {

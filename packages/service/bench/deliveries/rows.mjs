@@ -13,10 +13,10 @@ const WARM_UP = 10_000;
  * first and stays open, so that vacuum cannot remove dead rows. Then `events` events are sent, which creates dead rows,
  * and then `events` further events are measured.
  */
-export async function sent(bench, { label, events, peer, processes, pinned = false }) {
+export async function sent(bench, { label, events, peer, processes, pinned = false, pushesPerAddress }) {
   const ports = bench.ports.accepting;
   const channels = ports.length;
-  return withWorkers(bench, { peer, ports, processes }, async (row) => {
+  return withWorkers(bench, { peer, ports, processes, pushesPerAddress }, async (row) => {
     const pin = pinned ? await openTransaction(row.place.url) : undefined;
     try {
       const before = pinned ? events : Math.min(events, WARM_UP);
@@ -49,7 +49,7 @@ export async function sentBesideHung(bench, { events, peer, processes }) {
 }
 
 /** Runs `work` with a separate database, a channel for each port, and sending processes. */
-async function withWorkers({ server, running, receiver }, { peer, ports, processes }, work) {
+async function withWorkers({ server, running, receiver }, { peer, ports, processes, pushesPerAddress }, work) {
   return server.withDatabase('deliveries', async (row) => {
     const { place, maker } = row;
     await makeChannels(row, ports);
@@ -57,7 +57,7 @@ async function withWorkers({ server, running, receiver }, { peer, ports, process
     const workers = Array.from({ length: processes }, () => running.startHelper(peer ?? 'a node', file));
     const [first] = workers;
     const all = (command, options) => Promise.all(workers.map((worker) => worker.ask(command, options)));
-    for (const worker of workers) await worker.ask('open', { ...place, name: peer });
+    for (const worker of workers) await worker.ask('open', { ...place, name: peer, pushesPerAddress });
     const make = async (channels, count) => {
       await receiver.ask('forget');
       if (peer) {
