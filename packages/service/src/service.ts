@@ -66,6 +66,7 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
       | 'metricsToken'
       | 'eventsRetentionDays'
       | 'agreementDataDays'
+      | 'pushesPerAddress'
       | 'developers'
       | 'console'
       | 'refundApprovalCent'

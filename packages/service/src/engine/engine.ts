@@ -42,6 +42,7 @@ export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, '
   readonly readingSeconds?: number;
   readonly eventsRetentionDays?: number;
   readonly agreementDataDays?: number;
+  readonly pushesPerAddress?: number;
   /** Permits callbacks to this machine, for a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
 }

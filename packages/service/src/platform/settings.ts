@@ -45,6 +45,7 @@ export interface ProxySettings {
 export const DEFAULT_DATABASE_POOL = 16;
 
 export const DEFAULT_EVENTS_RETENTION_DAYS = 180;
+export const DEFAULT_PUSHES_PER_ADDRESS = 8;
 export const DEFAULT_AGREEMENT_DATA_DAYS = 30;
 
 export const DEFAULT_REDEEM_OPENS_PER_MINUTE = 600;
@@ -160,6 +161,8 @@ export function readSettings(env: Env = process.env) {
     trustedProxies: readAddressRanges(env, 'TRUSTED_PROXIES'),
     /** Days for which events are kept, counted from the end of the week in which they were written. */
     eventsRetentionDays: readInteger(env, 'EVENTS_RETENTION_DAYS', DEFAULT_EVENTS_RETENTION_DAYS, 30, 3650),
+    /** The maximum number of pushes in flight to one address of a channel. */
+    pushesPerAddress: readInteger(env, 'PUSHES_PER_ADDRESS', DEFAULT_PUSHES_PER_ADDRESS, 1, 64),
     /** Days for which card, document, name and bank mobile are kept after their agreement ended. */
     agreementDataDays: readInteger(env, 'AGREEMENT_DATA_DAYS', DEFAULT_AGREEMENT_DATA_DAYS, 1, 3650),
     /** Where alerts are sent, besides the console's list. */

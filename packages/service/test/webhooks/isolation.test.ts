@@ -4,7 +4,7 @@ import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
 import { testService } from '../support/service.js';
 import type { ReceiverOptions, TestReceiver } from './receiver.js';
-import { registerReceiver, sendingNodeOf, withLongDeadline } from './sending.js';
+import { createSendingNode, registerReceiver, sendingNodeOf, withLongDeadline } from './sending.js';
 
 const service = ofEachTest(() => testService());
 const node = sendingNodeOf(ofEachTest, service, withLongDeadline);
@@ -87,6 +87,20 @@ describe('receivers that hang', () => {
     expect(await ledger(huge)).toEqual({ REFUSED: 100, waiting: 100 });
     for (const one of [hung, resetting, gone]) expect(await ledger(one)).toEqual({ UNREACHABLE: 100, waiting: 100 });
     expect(await ledger(trickling)).toMatchObject({ waiting: 100 });
+  });
+
+  it('take no more places than PUSHES_PER_ADDRESS allows', async () => {
+    const [hung, healthy] = [await line({ answer: 'hang' }), await line()];
+    await record(hung.channel, 100);
+    await record(healthy.channel, 500);
+    const wide = createSendingNode(service, { ...withLongDeadline(), pushesPerAddress: 20 });
+    const turn = wide.turn();
+    await healthy.receiver.until(500);
+    await hung.receiver.until(20);
+    expect(hung.receiver.pushes.length).toBe(20);
+    await hung.receiver.close();
+    await turn;
+    await wide.stop();
   });
 
   it('in great number do not delay the others', async () => {

@@ -22,6 +22,8 @@ export interface DispatcherDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts?: DeliveryCounts | undefined;
+  /** The maximum number of pushes in flight to one address. */
+  readonly pushesPerAddress?: number;
   /** Replaces the database's clock for due times in tests. */
   readonly dueBy?: Clock;
 }
@@ -31,13 +33,13 @@ export interface DispatcherDeps {
  * shards. Writes an outcome only while this node holds the shard under the same epoch.
  */
 export function createDispatcher(deps: DispatcherDeps) {
-  const { database, channels, links, pushClient, log, counts, dueBy } = deps;
+  const { database, channels, links, pushClient, log, counts, dueBy, pushesPerAddress } = deps;
   const receivers = createReceiverRegistry(database, channels);
   const reads = new ReadsInProgress();
   const now = () => dueBy?.now();
   let isStopped = false;
 
-  const shards = new HeldShards(database, (shard) => loop.addLanesOf(shard));
+  const shards = new HeldShards(database, (shard) => loop.addLanesOf(shard), pushesPerAddress);
   const outcomes = new OutcomeWriter({
     database,
     log,

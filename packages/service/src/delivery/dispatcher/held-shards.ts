@@ -31,6 +31,7 @@ export class HeldShards {
   constructor(
     private readonly database: Database,
     private readonly onKept: (shard: Shard) => void,
+    private readonly pushesPerAddress?: number,
   ) {}
 
   /** Renews the lease, takes free shards, drops lost shards, and releases surplus shards without unfinished pushes. */
@@ -82,7 +83,9 @@ export class HeldShards {
     for (const [number, { epoch }] of this.byNumber) {
       if (!held.some((one) => one.shard === number && one.epoch === epoch)) this.byNumber.delete(number);
     }
-    for (const one of held) if (!this.byNumber.has(one.shard)) this.byNumber.set(one.shard, new Shard(one));
+    for (const one of held) {
+      if (!this.byNumber.has(one.shard)) this.byNumber.set(one.shard, new Shard(one, this.pushesPerAddress));
+    }
     if (surplus === undefined) return;
     for (const shard of this.byNumber.values()) {
       const mustLeave = surplus.includes(shard.shard);

@@ -12,8 +12,6 @@ import { OrderSequence } from './order-sequence.js';
 
 /** The number of queued keys at which further keys stay in the database until there is room. */
 const MAX_QUEUED = 5_000;
-/** The maximum number of pushes in flight to one address. */
-const MAX_PUSHES_TO_ADDRESS = 8;
 
 export interface LaneOptions {
   readonly key: string;
@@ -24,6 +22,8 @@ export interface LaneOptions {
   readonly url: string;
   /** The keys of all events of the shard that are in memory: queued, in flight, or finished but not yet stored. */
   readonly known: Set<EventKey>;
+  /** The maximum number of pushes in flight. */
+  readonly maxPushes: number;
 }
 
 /**
@@ -49,6 +49,7 @@ export class Lane {
   timesCleared = 0;
 
   private readonly known: Set<EventKey>;
+  private readonly maxPushes: number;
   private readonly sequence = new OrderSequence();
   /** Keys of events that are not yet read in full. */
   private queue: DueEvent[] = [];
@@ -59,7 +60,7 @@ export class Lane {
   /** The earliest position that was deferred to the database since the lane last began to read from `restAfter`. */
   private deferredSinceRead: DuePosition | undefined;
 
-  constructor({ key, channelId, shard, typeNos, url, known }: LaneOptions) {
+  constructor({ key, channelId, shard, typeNos, url, known, maxPushes }: LaneOptions) {
     this.key = key;
     this.channelId = channelId;
     this.shard = shard;
@@ -67,6 +68,7 @@ export class Lane {
     this.url = url;
     this.path = new URL(url).pathname;
     this.known = known;
+    this.maxPushes = maxPushes;
   }
 
   /**
@@ -189,7 +191,7 @@ export class Lane {
   }
 
   isFull(): boolean {
-    return this.inFlight >= MAX_PUSHES_TO_ADDRESS;
+    return this.inFlight >= this.maxPushes;
   }
 
   isIdle(): boolean {

@@ -1,3 +1,4 @@
+import { DEFAULT_PUSHES_PER_ADDRESS } from '../../platform/settings.js';
 import { type DueEvent, type EventKey, keyOf } from '../queue/due-sql.js';
 import type { PushOutcome } from '../queue/finish-sql.js';
 import type { HeldShard } from '../queue/shards-sql.js';
@@ -27,7 +28,10 @@ export class Shard implements HeldShard {
    */
   isLeaving = false;
 
-  constructor({ shard, epoch }: HeldShard) {
+  constructor(
+    { shard, epoch }: HeldShard,
+    private readonly pushesPerAddress = DEFAULT_PUSHES_PER_ADDRESS,
+  ) {
     this.shard = shard;
     this.epoch = epoch;
   }
@@ -40,8 +44,8 @@ export class Shard implements HeldShard {
     const key = laneKey(channelId, typeNos, url);
     const existing = this.lanes.get(key);
     if (existing) return existing;
-    const { shard, known } = this;
-    const lane = new Lane({ key, channelId, shard, typeNos, url, known });
+    const { shard, known, pushesPerAddress: maxPushes } = this;
+    const lane = new Lane({ key, channelId, shard, typeNos, url, known, maxPushes });
     this.lanes.set(key, lane);
     return lane;
   }
