@@ -35,9 +35,10 @@ export const USUAL = {
   /** The hours in which the payment channels accept debits. */
   open: [8, 22],
   /** Debits per second that the payment channels of a cell accept together. */
-  pace: 50,
+  pace: 100,
   stepMinutes: 5,
-  seed: 1,
+  /** The seed from 1 to 20 that needs the highest pace: three campaigns fall due on 28 February. */
+  seed: 6,
 };
 
 /** Returns random numbers from 0 to 1, always the same for a seed (mulberry32). */

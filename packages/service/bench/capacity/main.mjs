@@ -39,7 +39,7 @@ export const readOptions = (args) => readKindOptions(args, { numbers, rows: ROWS
 
 /** The rounds of renewals. The first round is not counted: later rounds reuse the space of its dead rows. */
 const ROUNDS = 3;
-const CLIENTS = 16;
+const CLIENTS = 32;
 /** Longer than any run takes. A run ends when all orders are created. */
 const LIMIT_SECONDS = 1_200;
 const SAMPLE_MS = 100;
