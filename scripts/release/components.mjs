@@ -39,6 +39,9 @@ export function placesOf(workspace, names, without = []) {
 /** Returns the places in order, each package in each version once. */
 export const unique = (places) => [...new Map(places.sort().map((place) => [refOf(place), place])).values()];
 
+/** Returns the places without those of optional packages. */
+export const contained = (places) => places.filter((place) => !packages[place].optional);
+
 /** Returns an npm-shrinkwrap.json, with which npm installs exactly the versions and hashes of the lock file. */
 export function pinned(manifest, places) {
   const entries = places.map((place) => {
@@ -71,7 +74,7 @@ const licenceOf = (licence = 'unknown') => {
 
 /** Returns the CycloneDX SBOM of an artefact. Equal inputs make equal texts: the serial number is a hash. */
 export function sbomOf({ name, version, license, description }, places, date) {
-  const purl = purlOf(name, version);
+  const purl = name === 'perennial' ? `pkg:deb/${name}@${version}?arch=all` : purlOf(name, version);
   const components = places.map((place) => {
     const { version: own, license: ownLicence, integrity, optional } = packages[place];
     return {

@@ -1,5 +1,6 @@
 // npm run release: checks the tree, sets the version, builds every artefact twice and writes what is published with
 // them. Publishes nothing. docs/releasing.md has the steps.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { root, run, runNpm, say } from '../run.mjs';
 import { git, setVersion } from './version.mjs';
@@ -24,6 +26,7 @@ npm run release -- --dry-run --out DIR  only builds, with the version of this tr
 
 /** Programs that make artefacts, in this order. Each takes --out DIR and finds what the earlier ones have written there. */
 const BUILDERS = ['pack.mjs', 'deb.mjs'].filter((name) => existsSync(path.join(import.meta.dirname, name)));
+const NEEDS = { 'deb.mjs': 'dpkg-deb' };
 
 const { values, positionals } = parseArgs({
   options: { 'dry-run': { type: 'boolean', default: false }, out: { type: 'string' } },
@@ -81,6 +84,8 @@ function build(name) {
   else runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci', { cwd: copy });
   mkdirSync(made);
   for (const builder of BUILDERS) {
+    // A dry run also works where there is no Debian.
+    if (isDry && builder in NEEDS && spawnSync(NEEDS[builder], ['--version']).error) continue;
     const args = [path.join(copy, 'scripts', 'release', builder), '--out', made];
     run(process.execPath, args, builder, { cwd: copy });
   }
@@ -102,16 +107,19 @@ function compare(...folders) {
 
 /** Writes the SBOM of each artefact, the third-party licences, the notes and the checksums. */
 async function describe() {
-  // Imported only here, because it reads the versions that were set above.
-  const { componentsOf, PUBLISHED } = await import('./stage.mjs');
-  const { licencesOf, sbomOf, readManifest, unique } = await import('./components.mjs');
+  // The modules of the second copy, because its dependencies are installed and its versions are set.
+  const load = (name) => import(pathToFileURL(path.join(folder, 'second', 'scripts', 'release', name)).href);
+  const { componentsOf, PUBLISHED } = await load('stage.mjs');
+  const { contained, licencesOf, sbomOf, readManifest, unique } = await load('components.mjs');
   const date = new Date(Number(process.env['SOURCE_DATE_EPOCH']) * 1000);
   const write = (name, text) => writeFileSync(path.join(out, name), text);
   for (const file of listFiles(out)) {
-    // The Debian package contains the npm package of the service.
-    const [name, from] =
-      PUBLISHED.find(([one]) => file.startsWith(`${one}-${readManifest('service').version}`)) ?? PUBLISHED[0];
-    const sbom = sbomOf({ ...readManifest(from), name }, componentsOf(name), date);
+    const [name, from] = PUBLISHED.find(([one]) => file.startsWith(`${one}-${readManifest('service').version}`)) ?? [];
+    // Other artefacts contain the npm package of the service, without what npm may install with it.
+    const sbom =
+      name === undefined
+        ? sbomOf({ ...readManifest('service'), name: 'perennial' }, contained(componentsOf('perennial-server')), date)
+        : sbomOf({ ...readManifest(from), name }, componentsOf(name), date);
     write(`${file}.cdx.json`, `${JSON.stringify(sbom, null, 2)}\n`);
     say(`  ${file}: ${sbom.components.length} components, sha256 ${hashOf(path.join(out, file))}`);
   }
