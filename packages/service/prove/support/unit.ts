@@ -1,0 +1,35 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chownSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { type Running, watch } from '../../test/support/processes.js';
+
+/** The settings of a unit file, by name. */
+export function readUnit(file: string): ReadonlyMap<string, string> {
+  return new Map([...readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
+}
+
+/**
+ * Starts an instance of a template unit as systemd does: its command line, user, folder, environment, environment file
+ * and credential. The protections of the unit (ProtectSystem and others) are not applied.
+ */
+export function startUnit(file: string, instance: string, runtime: string): Running {
+  const unit = readUnit(file);
+  const of = (name: string) =>
+    (unit.get(name) ?? '').replaceAll('%i', instance).replaceAll('%H', os.hostname());
+  const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, of('User')], { encoding: 'utf8' })));
+  const [credential = '', source = ''] = of('LoadCredential').split(':');
+  const credentials = path.join(runtime, `perennial@${instance}`);
+  mkdirSync(credentials, { recursive: true, mode: 0o700 });
+  copyFileSync(source, path.join(credentials, credential));
+  for (const place of [credentials, path.join(credentials, credential)]) chownSync(place, uid ?? -1, gid ?? -1);
+  const env = {
+    PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+    ...Object.fromEntries(of('Environment').split(' ').map((pair) => pair.split('='))),
+    ...parseEnv(readFileSync(of('EnvironmentFile'), 'utf8')),
+    CREDENTIALS_DIRECTORY: credentials,
+  };
+  const [command = '', ...args] = of('ExecStart').split(' ');
+  return watch(spawn(command, args, { uid, gid, cwd: of('WorkingDirectory'), env, stdio: ['ignore', 'pipe', 'pipe'] }));
+}

@@ -1,0 +1,1 @@
+export function installServer(tarball: string, folder: string): void;
