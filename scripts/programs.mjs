@@ -24,6 +24,8 @@ const PROGRAMS = {
     isFit: (place) => spawnSync(place, [':lang=zh'], { encoding: 'utf8' }).stdout?.trim() !== '',
   },
   curl: {},
+  debootstrap: {},
+  'dpkg-deb': { packages: ['dpkg'] },
   go: { packages: ['golang-go'] },
   haproxy: {},
   initdb: {
@@ -36,9 +38,15 @@ const PROGRAMS = {
   nginx: {},
   openssl: {},
   pgbouncer: {},
+  // With networks in which containers find each other by name.
+  podman: { packages: ['podman', 'golang-github-containernetworking-plugin-dnsname'] },
+  'podman-compose': {},
+  psql: { packages: ['postgresql-client'] },
   php: { packages: ['php-cli'] },
   // A Python that has the package cryptography: the first Python on the PATH may not be Debian's.
   python3: { packages: ['python3-cryptography'], isFit: (place) => succeeds(place, ['-c', 'import cryptography']) },
+  // Runs containers also where cgroups of both versions are mounted, unlike crun.
+  runc: {},
 };
 
 const variableOf = (name) => name.toUpperCase().replace('-', '_');

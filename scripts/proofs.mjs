@@ -143,6 +143,27 @@ export const PROOFS = [
     program: 'packages.mjs',
   },
   {
+    name: 'deb',
+    proves: 'the Debian package: installed, run by its unit’s command line, upgraded, removed, purged; needs root',
+    needs: ['dpkg-deb', 'psql'],
+    minutes: [3, 3],
+    program: 'deb.ts',
+  },
+  {
+    name: 'image',
+    proves: 'the container image and compose.yaml; needs root. Takes a BASE image, or makes one with debootstrap',
+    needs: ['debootstrap', 'podman', 'podman-compose', 'runc'],
+    minutes: [10, 10],
+    program: 'image.ts',
+  },
+  {
+    name: 'matrix',
+    proves: 'the packed service on each supported Node and PostgreSQL; short: the oldest and the newest of both',
+    needs: [],
+    minutes: [8, 3],
+    program: 'matrix.ts',
+  },
+  {
     name: 'ha',
     proves: 'three nodes on a Patroni cluster survive twenty faults; short: three of them',
     needs: ['openssl'],

@@ -19,7 +19,7 @@ const apt = (...args: string[]) =>
   run('apt-get', ['-q', '-y', '-o', 'Dpkg::Options::=--force-confold', ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
-const perennial = (...args: string[]) => run('perennial', args);
+const perennial = (...args: string[]) => run('/usr/bin/perennial', args);
 const modeOf = (place: string) => (statSync(place).mode & 0o777).toString(8);
 
 /**
@@ -54,7 +54,8 @@ async function describeMachine(): Promise<string> {
 
 /** Builds the package twice, and once more under a higher version. */
 async function buildPackages(root: string, folder: string) {
-  const release = (script: string, ...args: string[]) => run(process.execPath, [path.join(root, 'scripts/release', script), ...args]);
+  const release = (script: string, ...args: string[]) =>
+    run(process.execPath, [path.join(root, 'scripts/release', script), ...args]);
   const packed = (await release('pack.mjs', '--out', folder)).split('\n');
   const tarball = packed.find((one) => path.basename(one).startsWith('perennial-server-')) ?? '';
   const build = async (name: string, ...more: string[]) =>
@@ -65,7 +66,9 @@ async function buildPackages(root: string, folder: string) {
   const fields = await run('dpkg-deb', ['--show', '--showformat=${Version} ${Installed-Size}', first]);
   const [version = '', installedKb = ''] = fields.split(' ');
   const higher = await build('higher', '--version', `${version}+1`);
-  say(`${path.basename(first)}: ${(statSync(first).size / 1e6).toFixed(1)} MB, installed ${(Number(installedKb) / 1e3).toFixed(0)} MB`);
+  say(
+    `${path.basename(first)}: ${(statSync(first).size / 1e6).toFixed(1)} MB, installed ${(Number(installedKb) / 1e3).toFixed(0)} MB`,
+  );
   return { first, higher, version };
 }
 
@@ -84,7 +87,8 @@ async function prove({ first, higher, version, folder, databaseUrl }: Proof): Pr
     const running = startUnit(UNIT, String(port), path.join(folder, 'credentials'));
     nodes.set(port, running);
     await until(`perennial@${port} is ready`, async () => {
-      if (running.child.exitCode !== null) throw new Error(`perennial@${port} ended: ${running.stdout()}${running.stderr()}`);
+      if (running.child.exitCode !== null)
+        throw new Error(`perennial@${port} ended: ${running.stdout()}${running.stderr()}`);
       return (await fetch(`${at(port)}/readyz`).catch(() => undefined))?.ok;
     });
   };
@@ -109,7 +113,10 @@ async function prove({ first, higher, version, folder, databaseUrl }: Proof): Pr
     check('a second node of the template serves the same order', true);
 
     await apt('install', higher);
-    check('the upgrade keeps the changed settings and their modes', readFileSync(settings.file, 'utf8') === settings.text);
+    check(
+      'the upgrade keeps the changed settings and their modes',
+      readFileSync(settings.file, 'utf8') === settings.text,
+    );
     check('the settings have mode 600', modeOf(settings.file) === '600');
     for (const port of ports) await createOrder(at(port), credentials);
     check('nodes of the old version serve while the new one is installed', true);
@@ -147,7 +154,10 @@ async function prove({ first, higher, version, folder, databaseUrl }: Proof): Pr
 const at = (port: number) => `http://127.0.0.1:${port}`;
 
 function checkFiles(): void {
-  check('/etc/perennial has mode 700, perennial.env 600', modeOf(SETTINGS) === '700' && modeOf(`${SETTINGS}/perennial.env`) === '600');
+  check(
+    '/etc/perennial has mode 700, perennial.env 600',
+    modeOf(SETTINGS) === '700' && modeOf(`${SETTINGS}/perennial.env`) === '600',
+  );
   check('/var/lib/perennial has mode 700', modeOf(DATA) === '700');
   const { uid } = statSync(DATA);
   check('it belongs to a system user that is not root', uid > 0 && uid < 1000);
@@ -184,7 +194,7 @@ async function grant(ownerUrl: string): Promise<void> {
 
 /** Returns what a command says to a user who is not root. */
 const refusal = (): Promise<string> =>
-  run('perennial', ['channel', 'list'], { uid: 65_534, gid: 65_534 }).then(
+  run('/usr/bin/perennial', ['channel', 'list'], { cwd: '/', uid: 65_534, gid: 65_534 }).then(
     () => '',
     (error: Error) => error.message,
   );

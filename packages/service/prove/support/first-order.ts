@@ -9,7 +9,16 @@ export type Command = (...args: string[]) => Promise<string>;
 
 /** Sets up a channel and a product of way B in production, as docs/operations.md#add-a-channel describes. */
 export async function addChannel(perennial: Command): Promise<ChannelCredentials> {
-  const about = ['--period-type', 'MONTH', '--cycles', '12', '--amount-cent', '1990', '--benefit', 'PASS:1990:VIP pass'];
+  const about = [
+    '--period-type',
+    'MONTH',
+    '--cycles',
+    '12',
+    '--amount-cent',
+    '1990',
+    '--benefit',
+    'PASS:1990:VIP pass',
+  ];
   await perennial('product', 'create', PRODUCT, '--name', 'VIP, monthly', '--mode', 'CHANNEL_COLLECT', ...about);
   const approval = ['--without-approval', 'a proof'];
   const made = await perennial('channel', 'create', '--name', 'Partner', '--app-id', APP_ID, '--json', ...approval);

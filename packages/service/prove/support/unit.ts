@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { chownSync, copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -7,7 +7,9 @@ import { type Running, watch } from '../../test/support/processes.js';
 
 /** The settings of a unit file, by name. */
 export function readUnit(file: string): ReadonlyMap<string, string> {
-  return new Map([...readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
+  return new Map(
+    [...readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  );
 }
 
 /**
@@ -16,17 +18,22 @@ export function readUnit(file: string): ReadonlyMap<string, string> {
  */
 export function startUnit(file: string, instance: string, runtime: string): Running {
   const unit = readUnit(file);
-  const of = (name: string) =>
-    (unit.get(name) ?? '').replaceAll('%i', instance).replaceAll('%H', os.hostname());
+  const of = (name: string) => (unit.get(name) ?? '').replaceAll('%i', instance).replaceAll('%H', os.hostname());
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, of('User')], { encoding: 'utf8' })));
   const [credential = '', source = ''] = of('LoadCredential').split(':');
   const credentials = path.join(runtime, `perennial@${instance}`);
-  mkdirSync(credentials, { recursive: true, mode: 0o700 });
+  mkdirSync(runtime, { recursive: true, mode: 0o755 });
+  rmSync(credentials, { recursive: true, force: true });
+  mkdirSync(credentials, { mode: 0o700 });
   copyFileSync(source, path.join(credentials, credential));
   for (const place of [credentials, path.join(credentials, credential)]) chownSync(place, uid ?? -1, gid ?? -1);
   const env = {
     PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
-    ...Object.fromEntries(of('Environment').split(' ').map((pair) => pair.split('='))),
+    ...Object.fromEntries(
+      of('Environment')
+        .split(' ')
+        .map((pair) => pair.split('=')),
+    ),
     ...parseEnv(readFileSync(of('EnvironmentFile'), 'utf8')),
     CREDENTIALS_DIRECTORY: credentials,
   };

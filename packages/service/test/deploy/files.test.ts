@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import path from 'node:path';
@@ -118,10 +119,11 @@ describe('the image', () => {
   });
 
   it('runs built programs as an unprivileged user, and exposes their ports', () => {
-    const programs = [...dockerfile.matchAll(/packages\/service\/[\w/]+\.js/g)].map(([place]) => place);
-    expect(programs).toContain('packages/service/dist/program/main.js');
-    for (const place of programs) expect(existsSync(path.join(ROOT, place)), place).toBe(true);
-    expect(/^USER (\w+)$/m.exec(dockerfile)?.[1]).toBe('node');
+    const programs = [...dockerfile.matchAll(/(?:dist|bin)\/[\w/]+\.js/g)].map(([place]) => place);
+    expect(programs).toContain('dist/program/main.js');
+    for (const place of programs) expect(existsSync(path.join(packageRoot, place)), place).toBe(true);
+    // A number, because Kubernetes compares no names with runAsNonRoot.
+    expect(/^USER (\d+):\d+$/m.exec(dockerfile)?.[1]).toBe('1000');
     const named = ['PORT', 'CONSOLE_PORT', 'METRICS_PORT'];
     const listeners = readSettings(Object.fromEntries(named.map((name) => [name, set(name)])));
     expect(listeners).toMatchObject({ host: '0.0.0.0', consoleHost: '0.0.0.0', metricsHost: '0.0.0.0' });
@@ -284,7 +286,7 @@ describe('kubernetes', () => {
     const [job] = documents('kubernetes/migrate.yaml');
     const [migrate] = job.spec.template.spec.containers;
     expect(migrate.image).toBe(container.image);
-    expect(migrate.command).toEqual(['node', 'packages/service/bin/perennial.js', 'migrate']);
+    expect(migrate.command).toEqual(['perennial', 'migrate']);
   });
 });
 
@@ -296,6 +298,53 @@ it('the systemd template starts each node only on the port in its name', () => {
     const ports = [...text(proxy).matchAll(/^ {2}server .*127\.0\.0\.1:(\d+)/gm)].map(([, port]) => port);
     expect(ports, proxy).toEqual(named);
   }
+});
+
+describe('the Debian package', () => {
+  const unit = text('systemd/perennial@.service');
+  const command = text('debian/perennial.js');
+
+  it('has a control file with the fields that dpkg requires, and the versions of Node that the service supports', () => {
+    const fields = Object.fromEntries(
+      [...text('debian/control').matchAll(/^([\w-]+): (.+)$/gm)].map(([, k, v]) => [k, v]),
+    );
+    expect(fields).toMatchObject({ Package: 'perennial', Version: '${VERSION}', Architecture: 'all' });
+    expect(Object.keys(fields)).toEqual(expect.arrayContaining(['Maintainer', 'Description', 'Installed-Size']));
+    const { engines } = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8'));
+    const [, oldest = ''] = /\^(\d+\.\d+)/.exec(engines.node) ?? [];
+    expect(fields['Depends']).toContain(`nodejs (>= ${oldest})`);
+  });
+
+  it('has maintainer scripts that a shell can read', () => {
+    for (const name of ['postinst', 'postrm', 'prerm'])
+      expect(spawnSync('sh', ['-n', path.join(FOLDER, 'debian', name)]).status, name).toBe(0);
+    const [, question = ''] = /^Template: (\S+)$/m.exec(text('debian/templates')) ?? [];
+    expect(text('debian/postrm')).toContain(`db_input high ${question}`);
+  });
+
+  it('installs the files that the unit and the command read', () => {
+    const [conffile = ''] = text('debian/conffiles').split('\n');
+    expect(unit).toContain(`EnvironmentFile=${conffile}\n`);
+    const [, folder = ''] = /^const FOLDER = '(.+)';$/m.exec(command) ?? [];
+    expect(path.dirname(conffile)).toBe(folder);
+    expect(unit).toContain(`LoadCredential=master-key:${folder}/master-key\n`);
+    const [, program = ''] = /^ExecStart=\/usr\/bin\/node \S+ (\S+)$/m.exec(unit) ?? [];
+    expect(existsSync(path.join(packageRoot, program)), program).toBe(true);
+    const deb = readFileSync(path.join(ROOT, 'scripts/release/deb.mjs'), 'utf8');
+    const [, place = ''] = /^WorkingDirectory=\/(.+)$/m.exec(unit) ?? [];
+    expect(deb).toContain(`inTree('${place}')`);
+    for (const [, source = ''] of deb.matchAll(/copy\('([^'$]+)'/g))
+      expect(existsSync(path.join(FOLDER, source)), source).toBe(true);
+  });
+
+  it('gives commands the same settings as nodes', () => {
+    const [, environment = ''] = /^Environment=(.+)$/m.exec(unit) ?? [];
+    for (const pair of environment.split(' ').filter((one) => !one.includes('%'))) {
+      const [name = '', value = ''] = pair.split('=');
+      expect(command).toContain(`${name}: '${value}'`);
+    }
+    expect(unit).toMatch(new RegExp(`^User=${/^const USER = '(.+)';$/m.exec(command)?.[1]}$`, 'm'));
+  });
 });
 
 it('the systemd template of bridges starts the bridge in its name', () => {

