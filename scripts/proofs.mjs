@@ -151,7 +151,8 @@ export const PROOFS = [
   },
   {
     name: 'image',
-    proves: 'the container image and compose.yaml; needs root. Takes a BASE image, or makes one with debootstrap',
+    proves:
+      'the container image, read-only and not as root; whole: compose.yaml. Needs root; takes a FOLDER with Debian 12',
     needs: ['debootstrap', 'podman', 'podman-compose', 'runc'],
     minutes: [10, 10],
     program: 'image.ts',

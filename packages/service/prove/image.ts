@@ -16,8 +16,9 @@ const IMAGE = 'localhost/perennial';
 const NODE = 'perennial-proof';
 
 /**
- * npm run prove -- image [FOLDER]: builds the image and runs it read-only as another user than root. Where no registry
- * can be reached, the base is Debian 12 from debootstrap with Node from npm; FOLDER is such a Debian, made before.
+ * npm run prove -- image [--short] [FOLDER]: builds the image and runs it read-only as another user than root. Where no registry
+ * can be reached, the base is Debian 12 from debootstrap with Node from npm; FOLDER is such a Debian, made before. Without
+ * --short compose.yaml is started too.
  */
 export default async function proveImage(args: readonly string[], { root }: { root: string }): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('this proof runs containers: run it as root');
@@ -38,7 +39,8 @@ export default async function proveImage(args: readonly string[], { root }: { ro
     const [baseMb = 0, imageMb = 0] = sizes.map((size) => Math.round(Number(size) / 1e6));
     say(`image built after ${seconds()}: ${imageMb} MB, of which ${imageMb - baseMb} MB above the base`);
     await withTemporaryDatabase((databaseUrl) => runImage({ podman, folder, databaseUrl, seconds }));
-    await proveCompose({ podman, podmanCompose, folder, root, base: base === PUBLIC_BASE ? undefined : base });
+    if (args[0] !== '--short')
+      await proveCompose({ podman, podmanCompose, folder, root, base: base === PUBLIC_BASE ? undefined : base });
   } finally {
     await podman('rm', '--all', '--force').catch(() => undefined);
     await run('umount', [`${folder}/graph/overlay`]).catch(() => undefined);
