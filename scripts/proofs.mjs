@@ -146,7 +146,7 @@ export const PROOFS = [
     name: 'deb',
     proves: 'the Debian package: installed, run by its unit’s command line, upgraded, removed, purged; needs root',
     needs: ['dpkg-deb', 'psql'],
-    minutes: [3, 3],
+    minutes: [4, 4],
     program: 'deb.ts',
   },
   {
@@ -161,7 +161,7 @@ export const PROOFS = [
     name: 'matrix',
     proves: 'the packed service on each supported Node and PostgreSQL; short: the oldest and the newest of both',
     needs: [],
-    minutes: [8, 3],
+    minutes: [3, 2],
     program: 'matrix.ts',
   },
   {
