@@ -79,6 +79,8 @@ export async function proveCompose({ podman, podmanCompose, folder, root, base }
     say('not run of compose.yaml: the conditions of depends_on, restarts, the addresses of its network');
   } finally {
     await compose('down', '--volumes').catch(() => undefined);
+    // Also removes the network's interface, which would stay on this machine.
+    await podman('network', 'rm', '--force', `${PROJECT}_default`).catch(() => undefined);
   }
 }
 
