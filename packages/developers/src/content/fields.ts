@@ -49,6 +49,7 @@ export const ANSWER_FIELDS: Readonly<Record<string, string>> = {
   amountCent: 'Price of the period, in cents.',
   refundAmountCent: 'Amount refunded so far, in cents. Always 0 in B.',
   refundTime: 'Time of the latest refund. Null if there is none.',
+  settlementMode: 'Who collects the money.',
   paymentStatus: 'Status of the period.',
   orderStatus: 'Status of the order.',
   createTime: 'Creation time of the order. All due times are counted from it.',
