@@ -5,6 +5,7 @@ import { type Pieces, renderInline, renderMarkdown, renderTable } from '../markd
 import { ALL_CODES } from '../model.js';
 import { VECTOR_TEXTS } from '../vectors.js';
 import { renderCodes } from './parts.js';
+import { ORDER_DIAGRAM, PERIOD_DIAGRAM, renderDiagram } from './state-diagrams.js';
 
 /** The guides, in the order in which the navigation lists them. */
 export const GUIDES: readonly {
@@ -62,6 +63,8 @@ const PIECES: Pieces = {
     ),
   'events-a': () => renderContract('SVC_DEDUCT', 'Events when the service debits'),
   'events-b': () => renderContract('CHANNEL_COLLECT', 'Events when you collect'),
+  'order-states': () => renderDiagram(ORDER_DIAGRAM),
+  'period-states': () => renderDiagram(PERIOD_DIAGRAM),
   retries: renderRetries,
   vectors: () =>
     html`<ul>${Object.entries(VECTOR_TEXTS).map(([name, text]) => html`<li><code>${name}</code>: ${text}</li>`)}</ul>`,

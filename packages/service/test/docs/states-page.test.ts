@@ -1,5 +1,6 @@
 import { orderStatuses } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
+import { ORDER_DIAGRAM, PERIOD_DIAGRAM } from '../../../developers/src/pages/state-diagrams.js';
 import { AGREEMENT_TRANSITIONS } from '../../src/subscriptions/domain/agreements/agreement-states.js';
 import { countShownPeriods, type Order, unstartedStatus } from '../../src/subscriptions/domain/orders/order.js';
 import { ORDER_TRANSITIONS, UNSUBSCRIBE_SOURCES } from '../../src/subscriptions/domain/orders/order-states.js';
@@ -20,6 +21,22 @@ function cellsOf({ from, when, to, emitsEvent }: Transition): string[] {
   const line = `| ${from === 'none' ? '' : from} | ${when} | ${to} |`;
   return [...(tableRows(line)[0] ?? []), ...(emitsEvent === undefined ? [] : [emitsEvent ? 'yes' : 'no'])];
 }
+
+describe('the diagrams of the developer pages', () => {
+  const arrow = ({ from = 'none', to }: { from?: string | undefined; to: string }) => `${from} ${to}`;
+
+  it.each([
+    [ORDER_DIAGRAM, ORDER_TRANSITIONS],
+    [PERIOD_DIAGRAM, PAYMENT_TRANSITIONS],
+  ])('show exactly the transitions between two states', ({ edges, states }, transitions: readonly Transition[]) => {
+    const moves = transitions.filter(({ from, to }) => from !== to);
+    expect(edges.map(arrow).toSorted()).toEqual([...new Set(moves.map(arrow))].toSorted());
+    const left = new Set(moves.map(({ from }) => from));
+    expect(states.filter(({ isFinal }) => isFinal).map(({ name }) => name)).toEqual(
+      states.map(({ name }) => name).filter((name) => !left.has(name)),
+    );
+  });
+});
 
 describe('docs/interface.md', () => {
   it.each([
