@@ -57,7 +57,7 @@ function buildPackage(tarball) {
   copy('../LICENSE', 'usr/share/doc/perennial/copyright');
   for (const page of readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md')))
     copy(`../docs/${page}`, `usr/share/doc/perennial/docs/${page}`);
-  for (const example of ['haproxy', 'nginx', 'prometheus', 'roles.sql'])
+  for (const example of ['cells', 'haproxy', 'nginx', 'patroni', 'prometheus', 'roles.sql'])
     copy(example, `usr/share/doc/perennial/deploy/${example}`);
   setModes();
 

@@ -373,7 +373,7 @@ describe('cells', () => {
 
   it.each([0, 1])('the files of cell %i agree on its ports and addresses', (cell) => {
     const own = { MASTER_KEY: Buffer.alloc(32).toString('base64'), SVC_ENVIRONMENT: 'production' };
-    const env = { ...own, ...readEnv('cells/perennial.env'), ...readEnv(`cells/perennial-cell-${cell}.env`) };
+    const env = { ...own, ...readEnv('cells/perennial.env'), ...readEnv(`cells/cell-${cell}.env`) };
     const listed = cells.find((one) => one.cell === cell);
     const settings = readSettings({ ...env, CELLS_FILE: path.join(FOLDER, 'cells', 'cells.json') });
     expect(settings).toMatchObject({ cell, databaseUrl: listed?.database, trustedProxies: ['127.0.0.1'] });
@@ -385,7 +385,7 @@ describe('cells', () => {
     expect(haproxy).toContain(
       `use_backend console_${cell} if { req.hdr(host),host_only -i ${new URL(listed?.console ?? '').host} }`,
     );
-    const linked = [...text(`cells/perennial-cell-${cell}.env`).matchAll(/perennial\.(\d+)\.env/g)].map(([, port]) =>
+    const linked = [...text(`cells/cell-${cell}.env`).matchAll(/perennial\/(\d+)\.env/g)].map(([, port]) =>
       Number(port),
     );
     const portsOf = (backend: string) => {
