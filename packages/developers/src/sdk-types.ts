@@ -2,6 +2,9 @@ import { endpoints, OrderPayload, StoredPaymentPayload, StoredUpcomingPayload, W
 import { type Direction, textOfField } from './model.js';
 import { type JsonSchema, nameOf } from './schema.js';
 
+/** Types that the schemas leave open, because the service checks them later. By `Schema.field`. */
+const OPEN_TYPES: Readonly<Record<string, string>> = { 'OrdersCreateRequest.channelAgreementRef': 'string' };
+
 /** Whether fields have their plain names, as the SDK's methods do, or the names of the API. */
 type Naming = 'plain' | 'wire';
 
@@ -27,7 +30,7 @@ export function writeSdkTypes(): string {
       const mark = schema.required?.includes(field) ? '' : '?';
       const plain = naming === 'plain' ? plainName(field) : field;
       const key = /^\w+$/.test(plain) ? plain : `'${plain}'`;
-      return `    /** ${text} */\n    ${key}${mark}: ${typeOf(inner, direction, naming)};`;
+      return `    /** ${text} */\n    ${key}${mark}: ${OPEN_TYPES[`${name}.${field}`] ?? typeOf(inner, direction, naming)};`;
     });
     interfaces.set(own, `export interface ${own} {\n${fields.join('\n')}\n}`);
     return own;

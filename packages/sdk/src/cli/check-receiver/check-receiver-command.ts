@@ -85,7 +85,7 @@ export async function judgeReceiver(call: Call, url: URL, tell: (verdict: Verdic
   const now = () => io.now();
   const events = createTestEvents(channel, randomUUID().slice(0, 8), now(), await readOrderNumbers(call));
   const cases = createCases({ make: createPushMaker(channel, url.pathname, now), events, now, newCallbackSecret });
-  const countEffects = given['effects'] === undefined ? undefined : createEffectsCounter(given['effects']);
+  const countEffects = given['effects'] === undefined ? undefined : createEffectsCounter(given['effects'], io.env);
   // Asked before the first event, so that a wrong --effects is reported at once.
   await countEffects?.(events.nextId());
   const played = await playAll(io, url, cases, (verdict) => {

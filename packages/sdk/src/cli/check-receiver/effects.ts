@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { UsageError } from '../frame/io.js';
+import { type Io, UsageError } from '../frame/io.js';
 
 const run = promisify(exec);
 
@@ -12,9 +12,11 @@ const POLL_MS = 100;
 const TIMEOUT_MS = 10_000;
 
 /** Returns a counter that asks an address, with the id in the query, or runs a command, with the id in EVENT_ID. */
-export function createEffectsCounter(source: string): CountEffects {
+export function createEffectsCounter(source: string, env: Io['env']): CountEffects {
   return async (eventId) => {
-    const text = await (/^https?:\/\//.test(source) ? ask(source, eventId) : runCommand(source, eventId));
+    const text = await (/^https?:\/\//.test(source)
+      ? ask(source, eventId)
+      : runCommand(source, { ...env, EVENT_ID: eventId }));
     if (/^\d{1,15}$/.test(text)) return Number(text);
     throw new UsageError(`--effects must give a number, such as 1, but gave ${JSON.stringify(text.slice(0, 100))}`);
   };
@@ -32,9 +34,9 @@ async function ask(address: string, eventId: string): Promise<string> {
   }
 }
 
-async function runCommand(command: string, eventId: string): Promise<string> {
+async function runCommand(command: string, env: Io['env']): Promise<string> {
   try {
-    const { stdout } = await run(command, { env: { ...process.env, EVENT_ID: eventId }, timeout: TIMEOUT_MS });
+    const { stdout } = await run(command, { env, timeout: TIMEOUT_MS });
     return stdout.trim();
   } catch (error) {
     throw new UsageError(`--effects failed: ${(error as Error).message.trim()}`);
