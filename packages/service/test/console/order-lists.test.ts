@@ -322,7 +322,7 @@ describe('GET /console/api/users', () => {
   });
 
   it('is 404 for an unknown user', async () => {
-    await expect(user('nobody')).rejects.toThrow('404: channel test_demo has no user "nobody"');
+    await expect(user('nobody')).rejects.toThrow('404: channel test_demo has no such user');
     await expect(on.ask('/users', { appId: 'nobody', channelUserId: 'bob' })).rejects.toThrow('there is no channel');
   });
 });

@@ -315,7 +315,7 @@ describe('an erasure is refused, and changes nothing,', () => {
   });
 
   it('for unknown users and channels', async () => {
-    await refused(unique('nobody'), /has no user/);
+    await refused(unique('nobody'), /has no such user/);
     await expect(eraseUser(on.operator, { appId: 'test_none', channelUserId: 'x', reason: 'x' })).rejects.toThrow(
       /there is no channel "test_none"/,
     );

@@ -261,7 +261,6 @@ describe('imports', () => {
       /process\.env/,
       [
         'bridge-kit: settings.ts',
-        'sdk: cli/check-receiver/effects.ts',
         'sdk: cli/main.ts',
         'service: platform/settings.ts',
       ],

@@ -1,7 +1,7 @@
 import type { Channel } from '../../../catalog/channels/channel.js';
 import { createChannelRegistry } from '../../../catalog/channels/channel-registry.js';
 import { NotFoundError, type Operator, refusal } from '../../operator.js';
-import { createNotFound, quoted } from '../../rules.js';
+import { createNotFound } from '../../rules.js';
 
 export interface UserInput {
   readonly appId: string;
@@ -20,15 +20,16 @@ export async function requireChannelOf({ database, vault }: Operator, appId: str
  */
 export const MAX_ORDERS_OF_USER = 10_000;
 
-export function requireFewOrders({ appId, channelUserId }: UserInput, orderNos: readonly number[]): void {
+export function requireFewOrders({ appId }: UserInput, orderNos: readonly number[]): void {
   if (orderNos.length <= MAX_ORDERS_OF_USER) return;
   throw refusal(
     'user-of-too-many-orders',
-  )`user ${quoted(channelUserId)} of ${appId} has more than ${MAX_ORDERS_OF_USER} orders, so it is not a single person`;
+  )`a user of ${appId} has more than ${MAX_ORDERS_OF_USER} orders, so it is not a single person`;
 }
 
-export function createNoSuchUser({ appId, channelUserId }: UserInput): NotFoundError {
-  return refusal('no-such-user', NotFoundError)`channel ${appId} has no user ${quoted(channelUserId)}`;
+/** The texts do not contain the user's id, because approvals store the text of a failed export or erasure. */
+export function createNoSuchUser({ appId }: UserInput): NotFoundError {
+  return refusal('no-such-user', NotFoundError)`channel ${appId} has no such user`;
 }
 
 /** Returns a hash of a user's id, which only a holder of the channel's key can compute. */
