@@ -256,15 +256,7 @@ describe('imports', () => {
         'service: platform/clock.ts',
       ],
     ],
-    [
-      'process.env',
-      /process\.env/,
-      [
-        'bridge-kit: settings.ts',
-        'sdk: cli/main.ts',
-        'service: platform/settings.ts',
-      ],
-    ],
+    ['process.env', /process\.env/, ['bridge-kit: settings.ts', 'sdk: cli/main.ts', 'service: platform/settings.ts']],
     // Forbidden, because the bindings of a child logger bypass the redaction.
     ['a child logger', /\blog\.child\(/, []],
     // Only escaped text may be printed to a terminal, and only these two files create such text.
