@@ -1,4 +1,5 @@
-// node scripts/release/deb.mjs --out DIR [--tarball FILE] [--version VERSION]: writes DIR/perennial_VERSION_all.deb.
+// node scripts/release/deb.mjs --out DIR [--version VERSION]: writes DIR/perennial_VERSION_all.deb. It contains the
+// perennial-server-….tgz in DIR, which pack.mjs writes, or is packed first.
 // The same sources and SOURCE_DATE_EPOCH (otherwise the time of the last commit) make the same bytes.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,10 +19,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { root, run } from '../run.mjs';
-import { installServer } from './install.mjs';
 
 const { values } = parseArgs({
-  options: { out: { type: 'string' }, tarball: { type: 'string' }, version: { type: 'string' } },
+  options: { out: { type: 'string' }, version: { type: 'string' } },
 });
 if (values.out === undefined) throw new Error('--out DIR is missing');
 const out = path.resolve(values.out);
@@ -30,7 +30,7 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'perennial-deb-'));
 const tree = path.join(folder, 'tree');
 try {
   mkdirSync(out, { recursive: true });
-  process.stdout.write(`${buildPackage(values.tarball ?? packServer())}\n`);
+  process.stdout.write(`${buildPackage(findServer(out) ?? packServer())}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -39,16 +39,20 @@ function git(...args) {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 }
 
+function findServer(folder) {
+  const name = readdirSync(folder).find((one) => /^perennial-server-.*\.tgz$/.test(one));
+  return name && path.join(folder, name);
+}
+
 function packServer() {
   run(process.execPath, [path.join(root, 'scripts/release/pack.mjs'), '--out', folder], 'pack.mjs');
-  const name = readdirSync(folder).find((one) => /^perennial-server-.*\.tgz$/.test(one));
-  return path.join(folder, name);
+  return findServer(folder);
 }
 
 function buildPackage(tarball) {
   const program = inTree('usr/lib/perennial');
-  installServer(tarball, program);
-  rmSync(path.join(program, 'node_modules/.package-lock.json'), { force: true });
+  mkdirSync(program, { recursive: true });
+  run('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', program], 'tar');
   copy('debian/perennial.js', 'usr/lib/perennial/bin/debian.js');
   mkdirSync(inTree('usr/bin'), { recursive: true });
   symlinkSync('../lib/perennial/bin/debian.js', inTree('usr/bin/perennial'));

@@ -56,10 +56,11 @@ async function describeMachine(): Promise<string> {
 async function buildPackages(root: string, folder: string) {
   const release = (script: string, ...args: string[]) =>
     run(process.execPath, [path.join(root, 'scripts/release', script), ...args]);
-  const packed = (await release('pack.mjs', '--out', folder)).split('\n');
-  const tarball = packed.find((one) => path.basename(one).startsWith('perennial-server-')) ?? '';
-  const build = async (name: string, ...more: string[]) =>
-    (await release('deb.mjs', '--out', path.join(folder, name), '--tarball', tarball, ...more)).trim();
+  const build = async (name: string, ...more: string[]) => {
+    const out = path.join(folder, name);
+    await release('pack.mjs', '--out', out);
+    return (await release('deb.mjs', '--out', out, ...more)).trim();
+  };
   const first = await build('first');
   const again = await build('again');
   check('two builds are the same bytes', readFileSync(first).equals(readFileSync(again)));

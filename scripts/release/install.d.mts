@@ -1,1 +1,0 @@
-export function installServer(tarball: string, folder: string): void;
