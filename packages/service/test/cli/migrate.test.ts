@@ -1,12 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
 import { readMigrations } from '../../src/platform/schema/migration-file.js';
+import { readSettings } from '../../src/platform/settings.js';
 import { ofEachTest } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
 import { MAIN, serviceUrl, start, until } from '../support/processes.js';
 import { perennial } from './perennial.js';
+
+/** Adds a contract migration while `isThere` is true, because the schema may have none. */
+const contract = vi.hoisted(() => ({ isThere: false }));
+vi.mock('../../src/platform/schema/migration-file.js', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../src/platform/schema/migration-file.js')>();
+  const added = original.parseMigration('000999_contract.sql', '-- Contract: changes nothing.\nselect 1;');
+  return {
+    ...original,
+    readMigrations: async () => [...(await original.readMigrations()), ...(contract.isThere ? [added] : [])],
+  };
+});
 
 const fresh = ofEachTest(() => freshDatabase({ migrated: false }));
 let dataDir: string;
@@ -21,10 +34,10 @@ beforeEach(async () => {
     DATA_DIR: dataDir,
   };
 });
-afterEach(() => rm(dataDir, { recursive: true, force: true }));
-
-/** Removes a migration's record, as if the migration had not been applied. */
-const forget = (version: number) => fresh.database.query('delete from schema_migrations where version = $1', [version]);
+afterEach(async () => {
+  contract.isThere = false;
+  await rm(dataDir, { recursive: true, force: true });
+});
 
 describe('perennial migrate', () => {
   it('creates the schema of a new database, prints what it did, and then finds no migration missing', async () => {
@@ -46,17 +59,17 @@ describe('perennial migrate', () => {
   it('--status lists every migration with its state; a contract migration is left for --contract, and is named', async () => {
     const before = await perennial(['migrate', '--status', '--json'], production);
     const { items } = JSON.parse(before.stdout);
-    expect(items[0]).toEqual({ name: '000001_ground.sql', kind: 'expand', state: 'missing', appliedAt: null });
+    expect(items[0]).toEqual({ name: '000100_baseline.sql', kind: 'expand', state: 'missing', appliedAt: null });
     expect(await fresh.database.query(`select to_regclass('schema_migrations') as there`)).toEqual([{ there: null }]);
     await perennial(['migrate'], production);
-    await forget(17);
+    contract.isThere = true;
     const after = await perennial(['migrate', '--status'], production);
-    expect(after.stdout).toMatch(/^MIGRATION +KIND +STATE +APPLIED AT\n000001_ground\.sql +expand +applied +\d{4}-/);
-    expect(after.stdout).toMatch(/000017_without_older_nodes\.sql +contract +missing\n/);
+    expect(after.stdout).toMatch(/^MIGRATION +KIND +STATE +APPLIED AT\n000100_baseline\.sql +expand +applied +\d{4}-/);
+    expect(after.stdout).toMatch(/000999_contract\.sql +contract +missing\n/);
     expect(await perennial(['migrate', '--status', '--contract'], production)).toMatchObject({ code: 1 });
     // Without --contract, the contract migration is not run.
     expect((await perennial(['migrate'], production)).stdout).toMatch(
-      /no migration was missing; .*; 000017_without_older_nodes\.sql waits for --contract; run it once no older node runs\n$/,
+      /no migration was missing; .*; 000999_contract\.sql waits for --contract; run it once no older node runs\n$/,
     );
   });
 });
@@ -65,7 +78,7 @@ describe('in production only migrate changes the schema', () => {
   it('another command reports the missing migrations in one line', async () => {
     const refused = await perennial(['channel', 'list'], production);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^perennial: the schema lacks 000001_ground\.sql, .*: run perennial migrate\n$/);
+    expect(refused.stderr).toMatch(/^perennial: the schema lacks 000100_baseline\.sql.*: run perennial migrate\n$/);
     const asked = await perennial(['channel', 'list'], { ...production, MIGRATE: 'auto' });
     expect(asked).toMatchObject({ code: 1, stderr: refused.stderr });
   });
@@ -88,11 +101,11 @@ describe('in production only migrate changes the schema', () => {
 
   it('a node starts before a contract migration, and logs that it waits', async () => {
     await perennial(['migrate'], production);
-    await forget(17);
-    const node = start(MAIN, { ...production, PORT: '0', DRAIN_SECONDS: '0' });
-    await serviceUrl(node);
-    expect(node.stderr()).toMatch(/000017_without_older_nodes\.sql waits for: perennial migrate --contract/);
-    node.child.kill('SIGTERM');
-    expect(await node.exited).toBe(0);
+    contract.isThere = true;
+    const lines: string[] = [];
+    const log = (line: string) => lines.push(line);
+    const opened = await openDatabaseFromSettings(readSettings(production), { role: 'service', log });
+    await opened.close();
+    expect(lines).toContain('000999_contract.sql waits for: perennial migrate --contract');
   });
 });

@@ -3,7 +3,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/platform/db/database.js';
 import { type MigrateOptions, migrate } from '../../src/platform/schema/migrate.js';
 import { splitStatements } from '../../src/platform/schema/migration-file.js';
 import { readSchema } from '../../src/platform/schema/schema-state.js';
@@ -219,12 +218,33 @@ describe('a contract', () => {
   });
 });
 
-it('a database from before contract migrations is readable', async () => {
-  await write('000001_first.sql', 'create table t (n integer);');
-  await run();
-  await fresh.database.query('alter table schema_migrations drop column is_contract, drop column is_finished');
-  const database = openDatabase({ url: fresh.url, pool: 1, name: 'node' });
-  expect(await readSchema(database, at())).toMatchObject({ isEmpty: false, missing: [] });
-  await database.close();
-  expect(await run()).toMatchObject({ applied: [] });
+describe('a database from before 1.0.0', () => {
+  /** Replaces the records of migrations by those of a version before 1.0.0. */
+  const setFormer = (last: number) =>
+    fresh.database.query(
+      `with gone as (delete from schema_migrations) insert into schema_migrations (version, name, sha256)
+       select n, 'former', 'x' from generate_series(1, $1::integer) n where n not in (12, 15)`,
+      [last],
+    );
+  beforeEach(async () => {
+    await write('000100_baseline.sql', 'create table t (n integer);');
+    await run();
+  });
+
+  it('has the schema of the baseline, which is recorded and not run', async () => {
+    await setFormer(34);
+    const lines: string[] = [];
+    expect(await run({ log: (line) => lines.push(line) })).toEqual({ version: 100, applied: [] });
+    expect(lines).toEqual(['recorded 000100_baseline.sql, because the database already has this schema']);
+    await write('000101_next.sql', 'alter table t add column m integer;');
+    expect(await run()).toEqual({ version: 101, applied: ['000101_next.sql'] });
+    // The records of the former migrations stay, because nodes of that version look for them.
+    expect((await versions()).slice(-3)).toEqual([34, 100, 101]);
+  });
+
+  it('is refused if it lacks some of the former migrations', async () => {
+    await setFormer(33);
+    await expect(run()).rejects.toThrow(/lacks its migrations 34: install the last version before 1\.0\.0/);
+    expect((await versions()).at(-1)).toBe(33);
+  });
 });

@@ -20,24 +20,6 @@ const SMALL_TABLES = new Set([
   ...['delivery_nodes', 'delivery_shards', 'delivery_pauses', 'benefit_fulfilments'],
 ]);
 
-/**
- * Unique indexes that a node of the previous release cannot violate, because of how the columns' values are generated.
- */
-const UNIQUE_BY_NATURE = new Set(['events_number', 'channel_users_by_user']);
-
-/**
- * Indexes that a migration may drop, with their replacements. The same file must create the replacement first, and the
- * replacement must serve older nodes too.
- */
-const REPLACED: Readonly<Record<string, string>> = {
-  external_orders_listed: 'external_orders_of_user',
-  channel_users_user: 'channel_users_by_user',
-  agreements_user: 'agreements_of_user',
-  orders_due_collect: 'orders_to_bill',
-  orders_due_deduct: 'orders_to_debit',
-  orders_due_without_debit: 'orders_to_move_without_debit',
-};
-
 /** Returns one line for each violation of the expand rule. */
 export function violationsOf(migration: Migration): string[] {
   const inTransaction = splitStatements(migration.sql);
@@ -55,7 +37,7 @@ export function violationsOf(migration: Migration): string[] {
     )?.[1];
     const isExisting = !created.has(table ?? '');
     if (!migration.isContract && isExisting) {
-      if (/^drop |\bdrop (column|default|not null)/.test(one) && !isReplaced(one, all)) find('takes away', one);
+      if (/^drop |\bdrop (column|default|not null)/.test(one)) find('takes away', one);
       if (/\brename\b/.test(one)) find('renames', one);
       if (/\balter (column )?\w+ (set data )?type\b/.test(one)) find('changes a type', one);
       if (/\bset not null\b/.test(one)) find('demands a value that older nodes do not write', one);
@@ -66,8 +48,7 @@ export function violationsOf(migration: Migration): string[] {
       if (dropped !== undefined && !all.some((other) => other.includes(`add constraint ${dropped} `))) {
         find('takes away', one);
       }
-      const unique = /^create unique index concurrently (\w+)/.exec(one)?.[1];
-      if (unique !== undefined && !UNIQUE_BY_NATURE.has(unique)) find('demands what older nodes may break', one);
+      if (/^create unique index concurrently\b/.test(one)) find('demands what older nodes may break', one);
     }
     if (isExisting && !isFree(table)) {
       if (/\badd constraint\b/.test(one) && !/\bnot valid$/.test(one)) find('reads a whole table under its lock', one);
@@ -87,15 +68,6 @@ export function violationsOf(migration: Migration): string[] {
     if (/ concurrently /.test(one)) find('cannot be in a transaction', one);
   }
   return [...findings];
-}
-
-function isReplaced(one: string, all: readonly string[]): boolean {
-  const dropped = /^drop index concurrently if exists (\w+)$/.exec(one)?.[1] ?? '';
-  const replacement = REPLACED[dropped];
-  return (
-    replacement !== undefined &&
-    all.slice(0, all.indexOf(one)).some((before) => new RegExp(`^create .*concurrently ${replacement} `).test(before))
-  );
 }
 
 /** Returns the statement on one line in lower case. Leaves out dollar-quoted bodies, so they are not checked. */

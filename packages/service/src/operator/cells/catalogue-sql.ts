@@ -1,4 +1,5 @@
 import { columns, declareRequire, type Queryable } from '../../platform/db/database.js';
+import { BASELINE } from '../../platform/schema/migration-file.js';
 
 interface CatalogueTable {
   readonly table: string;
@@ -32,8 +33,10 @@ export const hashRows = (db: Queryable, { table, key, ignored }: CatalogueTable)
     [ignored],
   );
 
+/** Ignores migrations before the baseline, because only some cells may have been created by them. */
 export const readSchemaAndCurrency = declareRequire({
-  text: `select (select string_agg(version::text, ',' order by version) from schema_migrations) as schema, currency
+  text: `select (select string_agg(version::text, ',' order by version) from schema_migrations where version >= ${BASELINE})
+       as schema, currency
      from installation`,
   parameters: [],
   columns: columns({ schema: 'text?', currency: 'text?' }),

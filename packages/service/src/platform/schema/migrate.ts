@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, HeldUp, NO_PRIVILEGE_STATE, openDatabase, sqlState } from '../db/database.js';
+import { type Database, HeldUp, NO_PRIVILEGE_STATE, openDatabase, type Queryable, sqlState } from '../db/database.js';
 import { buildIndexAtOnce, buildIndexConcurrently, parseConcurrentIndex } from './build-index.js';
-import type { Migration } from './migration-file.js';
-import { MigrationError, readSchema } from './schema-state.js';
+import { BASELINE, type Migration } from './migration-file.js';
+import { MigrationError, readSchema, type SchemaState } from './schema-state.js';
 
 /** The key of an advisory lock: an arbitrary number, the same on every node. */
 const MIGRATION_LOCK = 7_366_373_661;
@@ -46,6 +46,7 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
     await createMigrationTable(database).catch((error: unknown) => {
       throw sqlState(error) === NO_PRIVILEGE_STATE ? new MigrationError(NOT_THE_OWNER, { cause: error }) : error;
     });
+    await adoptBaseline(database, await readSchema(database, folder), log);
     const { isEmpty, missing, missingContracts, applied } = await readSchema(database, folder);
     const open = [...missing, ...(contract || isEmpty ? missingContracts : [])];
     const due = open.sort((a, b) => a.version - b.version);
@@ -78,9 +79,42 @@ async function waitForLock(database: Database): Promise<void> {
 
 async function createMigrationTable(database: Database): Promise<void> {
   await database.query(`create table if not exists schema_migrations (
-    version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`);
-  await database.query(`alter table schema_migrations add column if not exists is_contract boolean not null default false,
-    add column if not exists is_finished boolean not null default true`);
+    version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now(),
+    is_contract boolean not null default false, is_finished boolean not null default true)`);
+}
+
+/** The migrations before 1.0.0: 1 to 34 without 12 and 15. */
+const FORMER = Array.from({ length: 34 }, (_, index) => index + 1).filter(
+  (version) => version !== 12 && version !== 15,
+);
+
+/**
+ * Records the baseline without running it in a database that the migrations before 1.0.0 have created, because its
+ * schema is the same. Throws if some of them are missing.
+ */
+async function adoptBaseline(
+  database: Database,
+  { isEmpty, missing, applied }: SchemaState,
+  log: MigrateOptions['log'],
+): Promise<void> {
+  const baseline = missing.find(({ version }) => version === BASELINE);
+  if (baseline === undefined || isEmpty) return;
+  const lacking = FORMER.filter((version) => !applied.get(version)?.isFinished);
+  if (lacking.length > 0) {
+    throw new MigrationError(
+      `the schema is from before 1.0.0 and lacks its migrations ${lacking.join(', ')}: install the last version before 1.0.0, run perennial migrate --contract there, then run this again`,
+    );
+  }
+  await recordMigration(database, baseline);
+  log?.(`recorded ${baseline.name}, because the database already has this schema`);
+}
+
+async function recordMigration(db: Queryable, migration: Migration): Promise<void> {
+  const { version, name, sha256, isContract, afterwards } = migration;
+  await db.query(
+    'insert into schema_migrations (version, name, sha256, is_contract, is_finished) values ($1, $2, $3, $4, $5)',
+    [version, name, sha256, isContract, afterwards.length === 0],
+  );
 }
 
 interface ApplyConditions {
@@ -95,15 +129,12 @@ async function applyMigration(
   migration: Migration,
   { isBegun, isAlone }: ApplyConditions,
 ): Promise<void> {
-  const { version, name, sha256, isContract, sql, afterwards } = migration;
+  const { version, name, sql, afterwards } = migration;
   if (!isBegun) {
     await retryWhileHeldUp({ name, isAfterwards: false }, () =>
       database.transaction(async (tx) => {
         await tx.query(`set local lock_timeout = ${LOCK_MS}`);
-        await tx.query(
-          'insert into schema_migrations (version, name, sha256, is_contract, is_finished) values ($1, $2, $3, $4, $5)',
-          [version, name, sha256, isContract, afterwards.length === 0],
-        );
+        await recordMigration(tx, migration);
         await tx.query(sql);
       }),
     );

@@ -4,6 +4,9 @@ import { PACKAGE_FOLDER } from '../package-folder.js';
 
 export type Migration = Readonly<ReturnType<typeof parseMigration>>;
 
+/** The first migration: the schema of 1.0.0. */
+export const BASELINE = 100;
+
 export const MIGRATIONS_FOLDER = new URL('migrations/', PACKAGE_FOLDER);
 
 /** Returns the migrations in the order of their versions. */

@@ -16,20 +16,19 @@ export interface AppliedMigration {
 
 export class MigrationError extends PlainError {}
 
-/**
- * Returns the applied migrations. The map is empty if there is no schema. Builds before migration 000017 stored fewer
- * columns.
- */
+/** Returns the applied migrations. The map is empty if there is no schema. */
 export async function readAppliedMigrations(db: Queryable): Promise<Map<number, AppliedMigration>> {
   const [table] = await db.query<{ there: boolean }>(`select to_regclass('schema_migrations') is not null as there`);
   if (!table?.there) return new Map();
   const rows = await db.query<AppliedMigration>(
-    `select version, name, sha256, coalesce((row->>'is_contract')::boolean, false) as "isContract",
-       coalesce((row->>'is_finished')::boolean, true) as "isFinished", ${shanghaiText('applied_at')} as "appliedAt"
-     from schema_migrations m, to_jsonb(m) row order by version`,
+    `select version, name, sha256, is_contract as "isContract", is_finished as "isFinished",
+       ${shanghaiText('applied_at')} as "appliedAt"
+     from schema_migrations order by version`,
   );
   return new Map(rows.map((row) => [row.version, row]));
 }
+
+export type SchemaState = Awaited<ReturnType<typeof readSchema>>;
 
 /** Compares the schema with this build. Throws if the schema is too new, or was created from different files. */
 export async function readSchema(db: Queryable, folder?: URL) {

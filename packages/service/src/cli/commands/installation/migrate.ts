@@ -63,11 +63,11 @@ interface MigrationStatus {
 
 async function listMigrations({ database }: OpenConnection): Promise<MigrationStatus[]> {
   const { migrations, applied } = await readSchema(database);
-  const known = new Set(migrations.map(({ version }) => version));
-  const newer = [...applied.values()].filter(({ version }) => !known.has(version));
+  const last = migrations.at(-1)?.version ?? 0;
+  const newer = [...applied.values()].filter(({ version }) => version > last);
   return [...migrations, ...newer].map(({ version, name, isContract }) => {
     const row = applied.get(version);
-    const done = row?.isFinished ? (known.has(version) ? 'applied' : 'of a newer build') : 'unfinished';
+    const done = row?.isFinished ? (version > last ? 'of a newer build' : 'applied') : 'unfinished';
     return {
       name,
       kind: isContract ? 'contract' : 'expand',

@@ -4,9 +4,9 @@ import { orderPayloadJson, paymentPayloadJson } from '../../domain/orders/event-
 import type { Order, Payment } from '../../domain/orders/order.js';
 
 /**
- * An event for the channel, stored in the transaction of the change that it reports. The trigger `queue_events`
- * (migrations/000021) queues each row of `events` in the same transaction. It inserts a row into `due_events`, or into
- * `undelivered_events` if the channel has no callback URL for the event.
+ * An event for the channel, stored in the transaction of the change that it reports. The trigger `queue_events` queues
+ * each row of `events` in the same transaction. It inserts a row into `due_events`, or into `undelivered_events` if the
+ * channel has no callback URL for the event.
  */
 export interface NewEvent {
   readonly eventType: EventType;
