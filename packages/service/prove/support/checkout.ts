@@ -1,20 +1,49 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-/** Runs `work` with a built copy of the project at a commit. */
-export async function withCheckout<T>(root: string, ref: string, work: (place: string) => Promise<T>): Promise<T> {
-  const place = path.join(await mkdtemp(path.join(os.tmpdir(), 'perennial-version-')), 'checkout');
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  git('worktree', 'add', '--detach', place, ref);
+/** Runs `work` with a temporary folder. */
+export async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-version-'));
   try {
-    execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: place, stdio: ['ignore', 'ignore', 'inherit'] });
-    return await work(place);
+    return await work(folder);
   } finally {
-    git('worktree', 'remove', '--force', place);
-    await rm(path.dirname(place), { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Runs `work` with the folder of the service at a commit. */
+export function withVersion<T>(root: string, ref: string, work: (service: string) => Promise<T>): Promise<T> {
+  return withFolder(async (folder) => {
+    const checkout = path.join(folder, 'checkout');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    git('worktree', 'add', '--detach', checkout, ref);
+    try {
+      return await work(installService(checkout, path.join(folder, 'installed')));
+    } finally {
+      git('worktree', 'remove', '--force', checkout);
+    }
+  });
+}
+
+/**
+ * Builds the published package of the service from a checkout and unpacks it. Returns its folder. It contains its
+ * dependencies except the embedded PostgreSQL. A checkout from before there were packages is used as it is.
+ */
+export function installService(checkout: string, to: string): string {
+  const run = (program: string, ...args: string[]) =>
+    execFileSync(program, args, { cwd: checkout, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (!existsSync(path.join(checkout, 'scripts/release/pack.mjs'))) {
+    run(process.execPath, 'scripts/build.mjs');
+    return path.join(checkout, 'packages/service');
+  }
+  mkdirSync(to, { recursive: true });
+  run(process.execPath, 'scripts/release/pack.mjs', '--out', to);
+  const tarball = readdirSync(to).find((name) => name.startsWith('perennial-server-')) ?? 'perennial-server is missing';
+  run('tar', '-xzf', path.join(to, tarball), '-C', to);
+  return path.join(to, 'package');
 }
 
 /**
