@@ -30,8 +30,8 @@ export const unique = (prefix: string): string => {
   return `${prefix}-${process.pid}-${serial}`;
 };
 
-/** Derives a mobile from the user's id. */
-export const mobileOf = (user: string): string => `1${String(hash(user)).padStart(10, '0')}`;
+/** Derives a mobile from the user's id. It begins with 13 to 19, as the console's search expects. */
+export const mobileOf = (user: string): string => String(13_000_000_000 + (hash(user) % 7_000_000_000));
 
 function hash(text: string): number {
   let value = 7;
