@@ -11,7 +11,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -81,11 +80,8 @@ function build(name) {
     cpSync(path.join(root, file), path.join(copy, file));
   // The second copy takes over the installed dependencies: their bytes are pinned by the lock file.
   const installed = path.join(folder, 'first', 'node_modules');
-  if (existsSync(installed)) {
-    renameSync(installed, path.join(copy, 'node_modules'));
-    // prepare.mjs would install again if the lock file were newer.
-    utimesSync(path.join(copy, 'node_modules', '.package-lock.json'), new Date(), new Date());
-  } else runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci', { cwd: copy });
+  if (existsSync(installed)) renameSync(installed, path.join(copy, 'node_modules'));
+  else runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci', { cwd: copy });
   mkdirSync(made);
   for (const builder of BUILDERS) {
     // A dry run also works where there is no Debian.
