@@ -1,24 +1,30 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDatabaseFromSettings } from '../../src/platform/installation/open-database.js';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readMigrations } from '../../src/platform/schema/migration-file.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { ofEachTest } from '../orders/stage-of-file.js';
 import { freshDatabase } from '../support/database.js';
 import { MAIN, serviceUrl, start, until } from '../support/processes.js';
-import { perennial } from './perennial.js';
 
 /** Adds a contract migration while `isThere` is true, because the schema may have none. */
-const contract = vi.hoisted(() => ({ isThere: false }));
-vi.mock('../../src/platform/schema/migration-file.js', async (importOriginal) => {
+const contract = { isThere: false };
+// Test files share their modules, so the modules are loaded anew with the added migration.
+vi.resetModules();
+vi.doMock('../../src/platform/schema/migration-file.js', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../src/platform/schema/migration-file.js')>();
   const added = original.parseMigration('000999_contract.sql', '-- Contract: changes nothing.\nselect 1;');
   return {
     ...original,
     readMigrations: async () => [...(await original.readMigrations()), ...(contract.isThere ? [added] : [])],
   };
+});
+const { openDatabaseFromSettings } = await import('../../src/platform/installation/open-database.js');
+const { perennial } = await import('./perennial.js');
+afterAll(() => {
+  vi.doUnmock('../../src/platform/schema/migration-file.js');
+  vi.resetModules();
 });
 
 const fresh = ofEachTest(() => freshDatabase({ migrated: false }));
