@@ -139,7 +139,7 @@ export const PROOFS = [
     name: 'packages',
     proves: 'a release built twice is the same; its npm packages start and serve in an empty folder',
     needs: [],
-    minutes: [2, 2],
+    minutes: [4],
     program: 'packages.mjs',
   },
   {
