@@ -18,7 +18,8 @@ export function toOutcome(trade: Fields, status: string): DebitOutcome {
   const amountCent = toCents(trade['total_amount']);
   const pending: DebitOutcome = { status: 'PENDING', ...(institutionRef === '' ? {} : { institutionRef }) };
   if (status === 'TRADE_CLOSED' && paidAt === undefined && !isRefunded(trade)) {
-    return { status: 'DECLINED', decline: 'RETRYABLE', reason: 'the trade was closed unpaid (TRADE_CLOSED)' };
+    const reason = 'the trade was closed unpaid (TRADE_CLOSED)';
+    return { status: 'DECLINED', decline: 'RETRYABLE', declineKind: 'OTHER', reason };
   }
   const isPaid = ['TRADE_SUCCESS', 'TRADE_FINISHED', 'TRADE_CLOSED'].includes(status);
   if (!isPaid || paidAt === undefined || !amountCent || institutionRef === '') return pending;

@@ -95,18 +95,19 @@ describe('debits', () => {
   });
 
   it.each([
-    ['ACQ.BUYER_BALANCE_NOT_ENOUGH', 'RETRYABLE'],
-    ['ACQ.CYCLE_PAY_DATE_NOT_MATCH', 'RETRYABLE'],
-    ['ACQ.SOMETHING_NEW', 'RETRYABLE'],
-    ['ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED', 'FINAL'],
-    ['ACQ.BUYER_ENABLE_STATUS_FORBID', 'FINAL'],
-    ['ACQ.AGREEMENT_NOT_EXIST', 'AGREEMENT_INVALID'],
-    ['ACQ.AGREEMENT_INVALID', 'AGREEMENT_INVALID'],
-    ['ACQ.AGREEMENT_STATUS_NOT_NORMAL', 'AGREEMENT_INVALID'],
-  ])('that fail with %s are declined as %s', async (subCode, decline) => {
+    ['ACQ.BUYER_BALANCE_NOT_ENOUGH', 'RETRYABLE', 'INSUFFICIENT_FUNDS'],
+    ['ACQ.CYCLE_PAY_DATE_NOT_MATCH', 'RETRYABLE', 'NOT_PERMITTED'],
+    ['ACQ.SOMETHING_NEW', 'RETRYABLE', 'OTHER'],
+    ['ACQ.CYCLE_PAY_SINGLE_FEE_EXCEED', 'FINAL', 'LIMIT_EXCEEDED'],
+    ['ACQ.BUYER_ENABLE_STATUS_FORBID', 'FINAL', 'ACCOUNT_CLOSED'],
+    ['ACQ.AGREEMENT_NOT_EXIST', 'AGREEMENT_INVALID', 'AGREEMENT_ENDED'],
+    ['ACQ.AGREEMENT_INVALID', 'AGREEMENT_INVALID', 'AGREEMENT_ENDED'],
+    ['ACQ.AGREEMENT_STATUS_NOT_NORMAL', 'AGREEMENT_INVALID', 'AGREEMENT_ENDED'],
+  ])('that fail with %s are declined as %s, %s', async (subCode, decline, declineKind) => {
     fake.on(subCode, { decline: subCode });
     const reason = expect.stringContaining(`(${subCode})`);
-    expect(await institution.debit(debitOf(subCode), signal)).toEqual({ status: 'DECLINED', decline, reason });
+    const declined = { status: 'DECLINED', decline, declineKind, reason };
+    expect(await institution.debit(debitOf(subCode), signal)).toEqual(declined);
   });
 
   it('that wait are PENDING with their reference, until they are paid or closed', async () => {

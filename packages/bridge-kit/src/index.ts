@@ -1,4 +1,4 @@
-export { parseCurrency } from '@perennial/wire/bridge';
+export { type DeclineKind, parseCurrency } from '@perennial/wire/bridge';
 export { BadSetting } from './bad-setting.js';
 export { type Bridge, type BridgeOptions, startBridge } from './bridge.js';
 export { type Clock, systemClock } from './clock.js';

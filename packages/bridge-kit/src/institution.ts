@@ -1,4 +1,4 @@
-import type { LineMessage, WireDecline } from '@perennial/wire/bridge';
+import type { DeclineKind, LineMessage, WireDecline } from '@perennial/wire/bridge';
 
 /** A debit as the service requests it. An `attemptNo` always has the same `institutionNo` and `amountCent`. */
 export interface Debit {
@@ -32,7 +32,13 @@ export type DebitResult =
       readonly paidAt: number;
       readonly institutionRef: string;
     }
-  | { readonly status: 'DECLINED'; readonly decline: WireDecline; readonly reason: string };
+  | {
+      readonly status: 'DECLINED';
+      readonly decline: WireDecline;
+      /** The cause, for operators and the user. Without it, the service derives the kind from the reason. */
+      readonly declineKind?: DeclineKind;
+      readonly reason: string;
+    };
 
 /** The kit stores `institutionRef` as soon as it is known, for later queries. */
 export type DebitOutcome = DebitResult | { readonly status: 'PENDING'; readonly institutionRef?: string };

@@ -59,6 +59,18 @@ describe('a bridge with its own certificate', () => {
     expect(await debit(bridge.url, 'D1', client)).toEqual([200, expect.stringContaining('"SUCCESS"')]);
   });
 
+  it('refuses a client without a certificate before its body has arrived', async () => {
+    const { bridge } = await startTls(authority.cert);
+    const headers = { 'content-type': CONTENT_TYPE, 'content-length': '1000' };
+    const request = https.request(`${bridge.url}/debit`, { method: 'POST', agent: false, ca: authority.cert, headers });
+    onTestFinished(() => void request.destroy());
+    const status = await new Promise((resolve, reject) => {
+      request.on('error', reject).on('response', ({ statusCode }) => resolve(statusCode));
+      request.flushHeaders();
+    });
+    expect(status).toBe(403);
+  });
+
   it('refuses a client without a certificate that resumes its session', async () => {
     const { bridge } = await startTls(authority.cert);
     const { port } = new URL(bridge.url);

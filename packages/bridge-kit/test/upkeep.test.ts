@@ -65,7 +65,10 @@ it('old ended records are deleted, open and owed ones are not, and nothing delet
   const payments = institution.payments.length;
   const paidBack = institution.paidBack.length;
   expect(await word('debit', paid)).toBe('SUCCESS');
-  const tooOld = { status: 'DECLINED', decline: 'FINAL', reason: 'the debit began too long ago' };
+  const tooOld = {
+    ...{ status: 'DECLINED', decline: 'FINAL', declineKind: 'TECHNICAL' },
+    reason: 'the debit began too long ago',
+  };
   const unknown = { ...poor, institutionNo: 'GOOD' };
   expect((await ask('debit', { ...unknown, attemptNo: 'U1' })).fields).toEqual({ attemptNo: 'U1', ...tooOld });
   institution.repeatableForMs = Number.MAX_SAFE_INTEGER;

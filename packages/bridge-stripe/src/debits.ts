@@ -45,7 +45,9 @@ export class Debits {
   /** docs.stripe.com/payments/save-and-reuse#charge-saved-payment-method */
   async debit(debit: Debit): Promise<DebitOutcome> {
     const agreement = parseAgreement(debit.institutionNo);
-    if (agreement === undefined) return { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: NO_AGREEMENT };
+    if (agreement === undefined) {
+      return { status: 'DECLINED', decline: 'AGREEMENT_INVALID', declineKind: 'WRONG_DETAILS', reason: NO_AGREEMENT };
+    }
     const { stripe, marks } = this.#options;
     try {
       const payment = await stripe.paymentIntents.create(this.#toPayment(debit, agreement), {
@@ -81,13 +83,13 @@ export class Debits {
   async #toRefused(error: Stripe.errors.StripeError, agreement: Agreement): Promise<DebitOutcome> {
     if (error.payment_intent?.id !== undefined) return this.ask(error.payment_intent.id);
     if (error.code === 'resource_missing' && !['customer', 'payment_method'].includes(error.param ?? '')) {
-      return { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code})` };
+      return toRefusedRequest(error.code);
     }
     if (hasRule(error.decline_code) || hasRule(error.code)) return toDeclined(error);
     // Stripe's refusal of a detached payment method has no code, so the bridge checks whether the payment method is
     // still attached.
     return (await this.#isAttached(agreement))
-      ? { status: 'DECLINED', decline: 'RETRYABLE', reason: `Stripe refused the request (${error.code ?? 'no code'})` }
+      ? toRefusedRequest(error.code)
       : toDeclined({ code: 'payment_method_unexpected_state' });
   }
 
@@ -158,7 +160,12 @@ export class Debits {
         return { status: 'PENDING', institutionRef: payment.id };
       case 'canceled':
         return payment.last_payment_error === null
-          ? { status: 'DECLINED', decline: 'FINAL', reason: `canceled at Stripe (${payment.cancellation_reason})` }
+          ? {
+              status: 'DECLINED',
+              decline: 'FINAL',
+              declineKind: 'OTHER',
+              reason: `canceled at Stripe (${payment.cancellation_reason})`,
+            }
           : toDeclined(payment.last_payment_error);
       case 'requires_payment_method':
         if (payment.last_payment_error !== null) return toDeclined(payment.last_payment_error);
@@ -191,4 +198,9 @@ function paidAt({ latest_charge: charge, created }: Stripe.PaymentIntent): numbe
   if (charge === null || typeof charge === 'string') return created * 1000;
   const booked = charge.balance_transaction;
   return (booked === null || typeof booked === 'string' ? charge.created : booked.created) * 1000;
+}
+
+function toRefusedRequest(code = 'no code'): DebitOutcome {
+  const reason = `Stripe refused the request (${code})`;
+  return { status: 'DECLINED', decline: 'RETRYABLE', declineKind: 'TECHNICAL', reason };
 }

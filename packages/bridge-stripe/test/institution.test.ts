@@ -109,19 +109,19 @@ describe('a debit', () => {
   });
 
   it.each([
-    ['pm_card_visa_chargeDeclined', 'RETRYABLE', 'generic_decline'],
-    ['pm_card_visa_chargeDeclinedInsufficientFunds', 'RETRYABLE', 'insufficient_funds'],
-    ['pm_card_chargeDeclinedProcessingError', 'RETRYABLE', 'processing_error'],
-    ['declined_with_advice', 'FINAL', 'generic_decline'],
-    ['pm_card_chargeDeclinedExpiredCard', 'FINAL', 'expired_card'],
-    ['pm_card_chargeDeclinedIncorrectCvc', 'FINAL', 'incorrect_cvc'],
-    ['pm_card_radarBlock', 'FINAL', 'fraudulent'],
-    ['pm_card_authenticationRequired', 'FINAL', 'authentication_required'],
-    ['pm_card_visa_chargeDeclinedLostCard', 'AGREEMENT_INVALID', 'lost_card'],
-    ['pm_card_visa_chargeDeclinedStolenCard', 'AGREEMENT_INVALID', 'stolen_card'],
-  ] as const)('on %s is declined as %s', async (card, decline, code) => {
+    ['pm_card_visa_chargeDeclined', 'RETRYABLE', 'OTHER', 'generic_decline'],
+    ['pm_card_visa_chargeDeclinedInsufficientFunds', 'RETRYABLE', 'INSUFFICIENT_FUNDS', 'insufficient_funds'],
+    ['pm_card_chargeDeclinedProcessingError', 'RETRYABLE', 'TECHNICAL', 'processing_error'],
+    ['declined_with_advice', 'FINAL', 'OTHER', 'generic_decline'],
+    ['pm_card_chargeDeclinedExpiredCard', 'FINAL', 'CARD_EXPIRED', 'expired_card'],
+    ['pm_card_chargeDeclinedIncorrectCvc', 'FINAL', 'WRONG_DETAILS', 'incorrect_cvc'],
+    ['pm_card_radarBlock', 'FINAL', 'SUSPECTED_FRAUD', 'fraudulent'],
+    ['pm_card_authenticationRequired', 'FINAL', 'NOT_PERMITTED', 'authentication_required'],
+    ['pm_card_visa_chargeDeclinedLostCard', 'AGREEMENT_INVALID', 'CARD_LOST', 'lost_card'],
+    ['pm_card_visa_chargeDeclinedStolenCard', 'AGREEMENT_INVALID', 'CARD_LOST', 'stolen_card'],
+  ] as const)('on %s is declined as %s, %s', async (card, decline, declineKind, code) => {
     const one = debitOf(fake.attach(card));
-    const declined = { status: 'DECLINED', decline, reason: expect.stringContaining(`(${code})`) };
+    const declined = { status: 'DECLINED', decline, declineKind, reason: expect.stringContaining(`(${code})`) };
     expect(await debit(one)).toEqual(declined);
     expect(await find(known(one))).toEqual(declined);
     expect(await debit(one)).toEqual(declined);

@@ -59,6 +59,8 @@ interface ClaimTerms {
   readonly faceValueCent: number;
   readonly orderNo: string;
   readonly cycleNo: number;
+  /** The claim number of the code that this code replaces. The supplier no longer honours that code. */
+  readonly replaces?: string;
 }
 
 type PreparedClaim = PreparedRequest<SupplierOccasion, SupplierFault>;
@@ -136,6 +138,7 @@ function fulfil(
     faceValueCent: requireField(readCents(fields['faceValueCent']), 'faceValueCent'),
     orderNo: requireField(numberOf(fields['orderNo']), 'orderNo'),
     cycleNo: requireField(positiveOf(fields['cycleNo']), 'cycleNo'),
+    ...(fields['replaces'] === undefined ? {} : { replaces: requireField(numberOf(fields['replaces']), 'replaces') }),
   };
   const { claimNo, benefitCode, faceValueCent } = claim;
   if (idempotencyKey !== claimNo) throw new BadMessage('header Idempotency-Key must be the claimNo');

@@ -39,6 +39,32 @@ export type CycleType = (typeof cycleTypes)[number];
 export const eventTypes = ['order.status.changed', 'payment.status.changed', 'payment.upcoming'] as const;
 export type EventType = (typeof eventTypes)[number];
 
+/**
+ * The kinds into which the declines of all institutions are sorted. Bridges name the kind of a decline. The service
+ * derives it from the reason if a bridge does not (`deriveDeclineKind`).
+ */
+export const declineKinds = [
+  'INSUFFICIENT_FUNDS',
+  /** A limit of the card, the account or the agreement is used up. */
+  'LIMIT_EXCEEDED',
+  'CARD_EXPIRED',
+  /** The card was reported lost or stolen, or is to be picked up. */
+  'CARD_LOST',
+  /** The account is closed or frozen, or does not exist. */
+  'ACCOUNT_CLOSED',
+  /** The user or the institution has ended the consent to debits. */
+  'AGREEMENT_ENDED',
+  'WRONG_DETAILS',
+  'SUSPECTED_FRAUD',
+  /** The institution does not allow such a payment, or would need the user's presence. */
+  'NOT_PERMITTED',
+  'INSTITUTION_UNAVAILABLE',
+  /** An error of the institution, or of the operator's account or settings at the institution. */
+  'TECHNICAL',
+  'OTHER',
+] as const;
+export type DeclineKind = (typeof declineKinds)[number];
+
 /** Delivery states of an event. NO_CALLBACK: the channel had no callback URL. */
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'GIVE_UP', 'NO_CALLBACK'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { DECLINES, type DebitMessage, numberOf, positiveOf, reasonOf, timeOf } from '@perennial/wire/bridge';
+import {
+  DECLINES,
+  type DebitMessage,
+  declineKindOf,
+  numberOf,
+  positiveOf,
+  reasonOf,
+  timeOf,
+} from '@perennial/wire/bridge';
 import type { Book, DebitEntry, DebitTerms } from '../book/book.js';
 import { ABOUT_DEBIT } from '../book/notices.js';
 import type { OwedNotice } from '../book/numbers.js';
@@ -45,7 +53,13 @@ export class Debits extends NumberedCalls<Debit, DebitTerms, DebitResult> {
     if (entry === undefined) return this.#sendAgain(debit, signal);
     await at('book-written', attemptNo);
     if (await this.#book.isEnded(debit.institutionNo)) {
-      const result = { status: 'DECLINED', decline: 'AGREEMENT_INVALID', reason: 'the agreement has ended' } as const;
+      const reason = 'the agreement has ended';
+      const result = {
+        status: 'DECLINED',
+        decline: 'AGREEMENT_INVALID',
+        declineKind: 'AGREEMENT_ENDED',
+        reason,
+      } as const;
       return this.record(attemptNo, result, 'answered');
     }
     return this.#mayBeForgotten(debit) ? this.payUnlessFound(entry, signal) : this.pay(entry, signal);
@@ -96,7 +110,7 @@ function createKind(
     // Refuses a debit that is so old that the book may have deleted its result.
     refuse: ({ terms: { startedAt } }) =>
       startedAt !== undefined && clock.now() - startedAt >= keepMs
-        ? { status: 'DECLINED', decline: 'FINAL', reason: 'the debit began too long ago' }
+        ? { status: 'DECLINED', decline: 'FINAL', declineKind: 'TECHNICAL', reason: 'the debit began too long ago' }
         : undefined,
     clean: cleanDebitResult,
     notice: toNotice,
@@ -136,8 +150,9 @@ function requireSameTerms(known: Debit, given: Debit): void {
 function cleanDebitResult(result: DebitResult): DebitResult {
   if (result.status === 'DECLINED') {
     const { status, decline, reason } = result;
+    const declineKind = declineKindOf(result.declineKind);
     if (!DECLINES.includes(decline)) throw new Error('the institution’s code returned an unknown decline');
-    return { status, decline, reason: reasonOf(reason) };
+    return { status, decline, ...(declineKind && { declineKind }), reason: reasonOf(reason) };
   }
   const { status, amountCent, paidAt, institutionRef } = result;
   const isWell =

@@ -230,16 +230,17 @@ async function serveSigned<Operation extends string>(
   { key, clock, handle, onFault, certificates }: SignedServerOptions<Operation>,
   bodies: BodyRoom,
 ): Promise<void> {
+  if (certificates?.clientCa !== undefined && !hasTrustedCertificate(request.socket)) {
+    // Drops the body. Closes the connection, because a client can use a renewed certificate only on a new connection.
+    request.resume();
+    response.shouldKeepAlive = false;
+    return refuse(response, 403, 'a client certificate is required');
+  }
   const { path, query } = splitUrl(request);
   const body = await bodies.read(request, response, MAX_MESSAGE_BYTES);
   if (typeof body === 'string') {
     const { status, message } = toRefusal(body);
     return refuse(response, status, message);
-  }
-  if (certificates?.clientCa !== undefined && !hasTrustedCertificate(request.socket)) {
-    // Closes the connection, because a client can use a renewed certificate only on a new connection.
-    response.shouldKeepAlive = false;
-    return refuse(response, 403, 'a client certificate is required');
   }
   const checked = checkSignature({ path, query, headers: request.headers, body, now: clock.now() }, key);
   // This refusal is not signed, because the client has not proved that it knows the key.

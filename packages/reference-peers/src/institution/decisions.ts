@@ -1,13 +1,14 @@
-import type { WireDecline } from '@perennial/wire/bridge';
+import type { DeclineKind, WireDecline } from '@perennial/wire/bridge';
 import type { FaultName } from './faults.js';
 import type { Debit, DebitResult, NoticeManner, RefundResult, SettledResult } from './ledger.js';
 
-const declined = (decline: WireDecline, reason: string) => ({ status: 'DECLINED', decline, reason }) as const;
+const declined = (decline: WireDecline, declineKind: DeclineKind, reason: string) =>
+  ({ status: 'DECLINED', decline, declineKind, reason }) as const;
 
 const DECLINES: Partial<Record<FaultName, SettledResult>> = {
-  'decline-retryable': declined('RETRYABLE', 'insufficient funds'),
-  'decline-final': declined('FINAL', 'the card is blocked'),
-  'agreement-invalid': declined('AGREEMENT_INVALID', 'the agreement is not valid'),
+  'decline-retryable': declined('RETRYABLE', 'INSUFFICIENT_FUNDS', 'insufficient funds'),
+  'decline-final': declined('FINAL', 'CARD_LOST', 'the card is blocked'),
+  'agreement-invalid': declined('AGREEMENT_INVALID', 'AGREEMENT_ENDED', 'the agreement is not valid'),
 };
 
 /**

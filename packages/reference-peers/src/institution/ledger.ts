@@ -1,5 +1,5 @@
 import { formatTime } from '@perennial/wire';
-import type { DebitMessage, LineMessage, RefundMessage, WireDecline } from '@perennial/wire/bridge';
+import type { DebitMessage, DeclineKind, LineMessage, RefundMessage, WireDecline } from '@perennial/wire/bridge';
 import { type Book, openBook, type Table } from '../book.js';
 
 /** How the notice of a pending debit's result is sent. */
@@ -7,7 +7,12 @@ export type NoticeManner = 'plain' | 'duplicate' | 'late' | 'forged';
 
 export type SettledResult =
   | { readonly status: 'SUCCESS'; readonly amountCent: number }
-  | { readonly status: 'DECLINED'; readonly decline: WireDecline; readonly reason: string };
+  | {
+      readonly status: 'DECLINED';
+      readonly decline: WireDecline;
+      readonly declineKind?: DeclineKind;
+      readonly reason: string;
+    };
 export type DebitResult =
   | SettledResult
   | {

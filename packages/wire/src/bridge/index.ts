@@ -3,7 +3,9 @@
  * neither orders nor institutions. Code suppliers use the same protocol (docs/supplier.md).
  */
 export { DEFAULT_CURRENCY, parseCurrency } from '../currency.js';
+export { type DeclineKind, declineKinds } from '../enums.js';
 export { CONTENT_TYPE } from '../headers.js';
+export * from './derive-decline-kind.js';
 export * from './fields.js';
 export * from './messages.js';
 export * from './signing.js';

@@ -1,3 +1,5 @@
+import type { DeclineKind } from '../enums.js';
+
 export const OPERATIONS = [
   'bind-code',
   'bind-confirm',
@@ -38,6 +40,8 @@ export type DebitMessage =
       readonly attemptNo: string;
       readonly status: 'DECLINED';
       readonly decline: WireDecline;
+      /** Older bridges do not name it. */
+      readonly declineKind?: DeclineKind;
       readonly reason: string;
     }
   | { readonly attemptNo: string; readonly status: 'PENDING'; readonly institutionAnswered?: false }
