@@ -65,6 +65,7 @@ const SHARED_SOURCES = {
   developers: () => [
     at('packages', 'wire', 'tsconfig.tsbuildinfo'),
     ...listFiles(at('packages', 'wire', 'vectors')),
+    at('CHANGELOG.md'),
     ...['bin/perennial-channel.js', 'dist/index.js', 'package.json', 'README.md'].map((name) =>
       at('packages', 'sdk', name),
     ),

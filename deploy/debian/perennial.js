@@ -1,38 +1,28 @@
-#!/usr/bin/node
-// /usr/bin/perennial: runs a command with the settings and the user of the nodes (perennial@.service). Reads the files
-// that only root can read, then gives up root.
-import { existsSync, readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
+// Runs a command with the settings that /usr/bin/perennial has opened as root: 3 is perennial.env, 4 master-key, 5 owner.env.
+import { closeSync, readFileSync } from 'node:fs';
 
-const FOLDER = '/etc/perennial';
-const USER = 'perennial';
+/** Reads settings as systemd does. Node's parseEnv would end a value, such as a password, at a number sign. */
+function parse(text) {
+  const lines = text.matchAll(/^\s*(\w+)=(?:"([^"]*)"|'([^']*)'|(.*?))\s*$/gm);
+  return Object.fromEntries([...lines].map(([, name, ...values]) => [name, values.find((one) => one !== undefined)]));
+}
 
-const readEnv = (name) => {
-  const file = `${FOLDER}/${name}`;
-  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
-};
+function read(descriptor) {
+  const text = readFileSync(descriptor, 'utf8');
+  closeSync(descriptor);
+  return text;
+}
 
 /** Returns the master key, which nodes get as a credential of systemd, and the previous keys. */
-function readKeys({ MASTER_KEY, MASTER_KEY_FILE, MASTER_KEY_PREVIOUS }) {
-  const file = `${FOLDER}/master-key`;
-  if (MASTER_KEY || MASTER_KEY_FILE || !existsSync(file)) return {};
-  const [key, ...previous] = readFileSync(file, 'utf8').trim().split(/\s+/);
+function findKeys({ MASTER_KEY, MASTER_KEY_FILE, MASTER_KEY_PREVIOUS }, file) {
+  if (MASTER_KEY || MASTER_KEY_FILE || file === '') return {};
+  const [key, ...previous] = file.trim().split(/\s+/);
   const all = [...previous, ...(MASTER_KEY_PREVIOUS ? [MASTER_KEY_PREVIOUS] : [])];
   return { MASTER_KEY: key, ...(all.length > 0 ? { MASTER_KEY_PREVIOUS: all.join(',') } : {}) };
 }
 
-if (process.getuid() === 0) {
-  const defaults = { NODE_ENV: 'production', SVC_ENVIRONMENT: 'production', DATA_DIR: '/var/lib/perennial' };
-  const settings = { ...defaults, ...readEnv('perennial.env') };
-  Object.assign(process.env, settings, readKeys(settings));
-  // The role that owns the tables is for this command only.
-  if (process.argv[2] === 'migrate') Object.assign(process.env, readEnv('owner.env'));
-  process.umask(0o077);
-  process.initgroups(USER, USER);
-  process.setgid(USER);
-  process.setuid(USER);
-  await import('./perennial.js');
-} else {
-  process.stderr.write(`perennial: the settings in ${FOLDER} are readable by root only. Run: sudo perennial …\n`);
-  process.exitCode = 1;
-}
+const defaults = { NODE_ENV: 'production', SVC_ENVIRONMENT: 'production', DATA_DIR: '/var/lib/perennial' };
+// Links to the console lead to the first node, unless CONSOLE_URL is set.
+const settings = { ...defaults, PORT: '8081', ...parse(read(3)) };
+Object.assign(process.env, settings, findKeys(settings, read(4)), parse(read(5)));
+await import('./perennial.js');

@@ -12,7 +12,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -54,11 +53,11 @@ function buildPackage(tarball) {
   mkdirSync(program, { recursive: true });
   run('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', program], 'tar');
   copy('debian/perennial.js', 'usr/lib/perennial/bin/debian.js');
-  mkdirSync(inTree('usr/bin'), { recursive: true });
-  symlinkSync('../lib/perennial/bin/debian.js', inTree('usr/bin/perennial'));
+  copy('debian/perennial', 'usr/bin/perennial');
   copy('systemd/perennial@.service', 'usr/lib/systemd/system/perennial@.service');
   copy('debian/perennial.env', 'etc/perennial/perennial.env');
   copy('../LICENSE', 'usr/share/doc/perennial/copyright');
+  for (const page of ['CHANGELOG.md', 'SECURITY.md']) copy(`../${page}`, `usr/share/doc/perennial/${page}`);
   for (const page of readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md')))
     copy(`../docs/${page}`, `usr/share/doc/perennial/docs/${page}`);
   for (const example of ['cells', 'haproxy', 'nginx', 'patroni', 'prometheus', 'roles.sql'])
@@ -120,7 +119,9 @@ function writeControl(version) {
     .map(({ place }) => ({ name: path.relative(tree, place), content: readFileSync(place) }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   const size = Math.ceil(files.reduce((sum, { content }) => sum + content.length, 0) / 1024);
-  const sums = files.map(({ name, content }) => `${createHash('md5').update(content).digest('hex')}  ${name}\n`);
+  // Settings are not in the sums, because users change them.
+  const constant = files.filter(({ name }) => !name.startsWith('etc/'));
+  const sums = constant.map(({ name, content }) => `${createHash('md5').update(content).digest('hex')}  ${name}\n`);
   mkdirSync(inTree('DEBIAN'));
   for (const name of ['conffiles', 'postinst', 'postrm', 'prerm', 'templates']) {
     copy(`debian/${name}`, `DEBIAN/${name}`);

@@ -2,22 +2,12 @@
 // them. Publishes nothing. docs/releasing.md has the steps.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { root, run, runNpm, say } from '../run.mjs';
+import { root, run, say } from '../run.mjs';
 import { git, setVersion } from './version.mjs';
 
 const HELP = `npm run release -- VERSION --out DIR    checks everything, sets the version, builds
@@ -70,7 +60,7 @@ function readNotes() {
   return found ?? refuse(`CHANGELOG.md has no section "## [${version}]"`);
 }
 
-/** Builds every artefact from a copy of the tracked files. Returns the folder of the artefacts. */
+/** Builds every artefact from a copy of the tracked files, with its own dependencies. Returns the folder of the artefacts. */
 function build(name) {
   const copy = path.join(folder, name);
   const made = path.join(folder, `${name}-artefacts`);
@@ -78,10 +68,6 @@ function build(name) {
   const files = git('ls-files', '-z', '--cached', '--others', '--exclude-standard').split('\0').filter(Boolean);
   for (const file of files.filter((one) => existsSync(path.join(root, one))))
     cpSync(path.join(root, file), path.join(copy, file));
-  // The second copy takes over the installed dependencies: their bytes are pinned by the lock file.
-  const installed = path.join(folder, 'first', 'node_modules');
-  if (existsSync(installed)) renameSync(installed, path.join(copy, 'node_modules'));
-  else runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'npm ci', { cwd: copy });
   mkdirSync(made);
   for (const builder of BUILDERS) {
     // A dry run also works where there is no Debian.

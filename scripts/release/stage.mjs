@@ -48,9 +48,20 @@ export async function stage(name, to) {
   if (from === 'service') await stageService(to, manifest);
   else if (from === 'sdk') for (const one of readManifest('sdk').files) copy(at('sdk', one), to, one);
   else stageBridge(from, to, manifest);
-  const readme = at(from, 'README.md');
-  const text = existsSync(readme) ? readFileSync(readme, 'utf8') : `# ${name}\n\n${manifest.description}.\n`;
-  writeFileSync(path.join(to, 'README.md'), toPublishedName(text));
+  const own = `packages/${from}/README.md`;
+  const readme = existsSync(path.join(root, own)) ? own : 'docs/bridges.md';
+  writeFileSync(path.join(to, 'README.md'), toPublishedName(withoutLinks(readme)));
+}
+
+/** Returns the text of a page with the names of files instead of links to them, because the package has few of them. */
+function withoutLinks(page) {
+  const text = readFileSync(path.join(root, page), 'utf8');
+  const named = text.replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g, (_, shown, target) => {
+    const file = path.join(path.dirname(page), target);
+    return shown.includes(file) ? shown : `${shown} (${file})`;
+  });
+  if (named === text) return text;
+  return `${named}\nThe files in brackets are in Perennial's repository. Its Debian package has the pages of docs/ in /usr/share/doc/perennial.\n`;
 }
 
 /** Returns the manifest of a published package: without the fields of development and our unpublished packages. */
@@ -85,9 +96,16 @@ async function stageService(to, manifest) {
 function stageBridge(from, to, { name, bin }) {
   copyCompiled(at(from, 'dist'), path.join(to, 'dist'));
   if (from === 'bridge-kit') copyCompiled(at('wire', 'dist'), path.join(to, 'dist', 'wire'));
+  if (from === 'bridge-kit') stageExample('examples/bridge/bank-bridge.mjs', to);
   if (bin === undefined) return;
   mkdirSync(path.join(to, 'bin'));
   writeFileSync(path.join(to, 'bin', `${name}.js`), "#!/usr/bin/env node\nimport '../dist/main.js';\n");
+}
+
+/** Stages an example under its place in the repository, which pages name. */
+function stageExample(place, to) {
+  mkdirSync(path.join(to, path.dirname(place)), { recursive: true });
+  writeFileSync(path.join(to, place), toPublishedName(readFileSync(path.join(root, place), 'utf8')));
 }
 
 /** The modules of wire inside the kit, under names that only the kit can import. */

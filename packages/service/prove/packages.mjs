@@ -37,6 +37,8 @@ const env = { ...process.env, PATH: `${at('bin')}${path.delimiter}${process.env[
 // npm sets these for its scripts. They would tell the installations below that they are in this workspace.
 for (const name of Object.keys(env))
   if (/^(npm_|INIT_CWD)/i.test(name) && !/^npm_config_(registry|cache)$/i.test(name)) delete env[name];
+// npx asks on a terminal before it fetches a package.
+env.npm_config_yes = 'true';
 
 try {
   // The embedded server runs under another uid.
@@ -126,7 +128,7 @@ async function proveServer() {
   const place = at('server');
   mkdirSync(place);
   const begun = performance.now();
-  install(place, 'perennial-server', 'perennial-channel');
+  install(place, 'perennial-server');
   const service = spawn('npx', ['perennial-server', 'start'], {
     cwd: place,
     env,
@@ -136,15 +138,17 @@ async function proveServer() {
   const exited = once(service, 'exit');
   try {
     const banner = await readBanner(service);
-    copyFileSync(path.join(root, 'examples/first-order.mjs'), path.join(place, 'first-order.mjs'));
-    const order = run(process.execPath, ['first-order.mjs'], { cwd: place });
-    say(`  ${((performance.now() - begun) / 1000).toFixed(1)} s from an empty folder to the first order`);
-    assert.match(order, /^\d+ ACTIVE\n/);
-    assert(banner.includes(`cd ${place} && npx perennial-server operator create NAME --role admin`), banner);
-    assert(
-      banner.includes(`cd ${place} && npx perennial-channel trigger renewal --channel data/demo-channel.json`),
-      banner,
+    const [firstOrder] = /cd .*npx --package .* trigger renewal .*/.exec(banner) ?? [];
+    assert(firstOrder, banner);
+    assert.match(run('sh', ['-c', firstOrder], { cwd: os.tmpdir() }), /period 2 SUCCESS/);
+    say(
+      `  ${((performance.now() - begun) / 1000).toFixed(1)} s from an empty folder to the first order, as the banner says`,
     );
+    assert(banner.includes(`cd ${place} && npx perennial-server operator create NAME --role admin`), banner);
+    install(place, 'perennial-channel');
+    const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? [];
+    writeFileSync(path.join(place, 'first-order.mjs'), program);
+    assert.match(run(process.execPath, ['first-order.mjs'], { cwd: place }), /^\d+ ACTIVE\n/);
     await proveCommands(place, JSON.parse(readFileSync(path.join(place, 'data/demo-channel.json'), 'utf8')).baseUrl);
   } finally {
     process.kill(-service.pid, 'SIGTERM');
@@ -192,11 +196,14 @@ function proveBridges() {
   const program =
     "import { runBridge } from 'perennial-bridge-kit'; import 'perennial-bridge-kit/server'; process.stdout.write(typeof runBridge)";
   assert.equal(run(process.execPath, ['--input-type=module', '-e', program], { cwd: place }), 'function');
-  for (const name of bridges) {
-    const { status, stderr, stdout } = spawnSync('npx', [`perennial-${name}`], { cwd: place, env, encoding: 'utf8' });
+  const example = 'node_modules/perennial-bridge-kit/examples/bridge/bank-bridge.mjs';
+  copyFileSync(path.join(place, example), path.join(place, 'bank-bridge.mjs'));
+  const programs = [['node', 'bank-bridge.mjs'], ...bridges.map((name) => ['npx', `perennial-${name}`])];
+  for (const [program, ...args] of programs) {
+    const { status, stderr, stdout } = spawnSync(program, args, { cwd: place, env, encoding: 'utf8' });
     assert.equal(status, 1);
     // The bridge starts, and says which setting is missing.
-    assert.match(stderr + stdout, /BRIDGE_KEY_FILE|DATABASE_URL|STRIPE|ALIPAY/);
+    assert.match(stderr + stdout, /BRIDGE_KEY_FILE|DATABASE_URL|STRIPE|ALIPAY|BANK_/);
   }
 }
 

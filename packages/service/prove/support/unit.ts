@@ -1,24 +1,31 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Running, watch } from '../../test/support/processes.js';
 
+/** The settings of a unit file: name and value of each line. */
+const readLines = (file: string): [name: string, value: string][] =>
+  [...readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
+
 /** The settings of a unit file, by name. */
-export function readUnit(file: string): ReadonlyMap<string, string> {
-  return new Map(
-    [...readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
-  );
-}
+export const readUnit = (file: string): ReadonlyMap<string, string> => new Map(readLines(file));
 
 /**
- * Starts an instance of a template unit as systemd does: its command line, user, folder, environment, environment file
+ * Starts an instance of a template unit as systemd does: its command line, user, folder, environment, environment files
  * and credential. The protections of the unit (ProtectSystem and others) are not applied.
  */
 export function startUnit(file: string, instance: string, runtime: string): Running {
   const unit = readUnit(file);
-  const of = (name: string) => (unit.get(name) ?? '').replaceAll('%i', instance).replaceAll('%H', os.hostname());
+  const expand = (value: string) => value.replaceAll('%i', instance).replaceAll('%H', os.hostname());
+  const of = (name: string) => expand(unit.get(name) ?? '');
+  // A file whose name has a leading dash may be absent.
+  const files = readLines(file)
+    .filter(
+      ([name, value]) => name === 'EnvironmentFile' && (!value.startsWith('-') || existsSync(expand(value.slice(1)))),
+    )
+    .map(([, value]) => expand(value.replace(/^-/, '')));
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, of('User')], { encoding: 'utf8' })));
   const [credential = '', source = ''] = of('LoadCredential').split(':');
   const credentials = path.join(runtime, `perennial@${instance}`);
@@ -34,7 +41,7 @@ export function startUnit(file: string, instance: string, runtime: string): Runn
         .split(' ')
         .map((pair) => pair.split('=')),
     ),
-    ...parseEnv(readFileSync(of('EnvironmentFile'), 'utf8')),
+    ...Object.assign({}, ...files.map((one) => parseEnv(readFileSync(one, 'utf8')))),
     CREDENTIALS_DIRECTORY: credentials,
   };
   const [command = '', ...args] = of('ExecStart').split(' ');

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import path from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readCellsFile } from '../../src/platform/cells.js';
@@ -302,7 +303,8 @@ it('the systemd template starts each node only on the port in its name', () => {
 
 describe('the Debian package', () => {
   const unit = text('systemd/perennial@.service');
-  const command = text('debian/perennial.js');
+  const command = text('debian/perennial');
+  const program = text('debian/perennial.js');
 
   it('has a control file with the fields that dpkg requires, and the versions of Node that the service supports', () => {
     const fields = Object.fromEntries(
@@ -316,7 +318,7 @@ describe('the Debian package', () => {
   });
 
   it('has maintainer scripts that a shell can read', () => {
-    for (const name of ['postinst', 'postrm', 'prerm'])
+    for (const name of ['perennial', 'postinst', 'postrm', 'prerm'])
       expect(spawnSync('sh', ['-n', path.join(FOLDER, 'debian', name)]).status, name).toBe(0);
     const [, question = ''] = /^Template: (\S+)$/m.exec(text('debian/templates')) ?? [];
     expect(text('debian/postrm')).toContain(`db_input high ${question}`);
@@ -325,11 +327,12 @@ describe('the Debian package', () => {
   it('installs the files that the unit and the command read', () => {
     const [conffile = ''] = text('debian/conffiles').split('\n');
     expect(unit).toContain(`EnvironmentFile=${conffile}\n`);
-    const [, folder = ''] = /^const FOLDER = '(.+)';$/m.exec(command) ?? [];
-    expect(path.dirname(conffile)).toBe(folder);
+    const folder = path.dirname(conffile);
+    expect(command).toContain(`echo "${folder}/$1"`);
+    expect(command).toContain(`find_file ${path.basename(conffile)}`);
     expect(unit).toContain(`LoadCredential=master-key:${folder}/master-key\n`);
-    const [, program = ''] = /^ExecStart=\/usr\/bin\/node \S+ (\S+)$/m.exec(unit) ?? [];
-    expect(existsSync(path.join(packageRoot, program)), program).toBe(true);
+    const [, started = ''] = /^ExecStart=\/usr\/bin\/node \S+ (\S+)$/m.exec(unit) ?? [];
+    expect(existsSync(path.join(packageRoot, started)), started).toBe(true);
     const deb = readFileSync(path.join(ROOT, 'scripts/release/deb.mjs'), 'utf8');
     const [, place = ''] = /^WorkingDirectory=\/(.+)$/m.exec(unit) ?? [];
     expect(deb).toContain(`inTree('${place}')`);
@@ -341,9 +344,25 @@ describe('the Debian package', () => {
     const [, environment = ''] = /^Environment=(.+)$/m.exec(unit) ?? [];
     for (const pair of environment.split(' ').filter((one) => !one.includes('%'))) {
       const [name = '', value = ''] = pair.split('=');
-      expect(command).toContain(`${name}: '${value}'`);
+      expect(program).toContain(`${name}: '${value}'`);
     }
-    expect(unit).toMatch(new RegExp(`^User=${/^const USER = '(.+)';$/m.exec(command)?.[1]}$`, 'm'));
+    const [, user = ''] = /^User=(.+)$/m.exec(unit) ?? [];
+    expect(command).toContain(`setpriv --reuid=${user} --regid=${user} --init-groups `);
+  });
+
+  it.each([
+    ['A=secret#1', 'secret#1'],
+    ['A="two words" ', 'two words'],
+    ["A='x'", 'x'],
+    ['A=a="b"', 'a="b"'],
+    ['# A=x', undefined],
+  ])('reads %s as systemd does', (line, value) => {
+    const [parse = ''] = /^function parse\([\s\S]*?^}$/m.exec(program) ?? [];
+    expect(runInNewContext(`${parse} parse(${JSON.stringify(`B=b\n${line}\nC=c\n`)})`)).toMatchObject({
+      B: 'b',
+      C: 'c',
+      ...(value === undefined ? {} : { A: value }),
+    });
   });
 });
 
