@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePorts, until } from '../ha/waiting.mjs';
+import { freePorts, freePortsInRow, until } from '../ha/waiting.mjs';
 
 const EXAMPLE = fileURLToPath(new URL('../../../../deploy/cells/haproxy.cfg', import.meta.url));
 const ADDRESS = /(?<=127\.0\.0\.1:)(\d+)(?:-(\d+))?/g;
@@ -48,25 +48,6 @@ export async function readExample(folder) {
         .join('-'),
     );
   return { port, files, text: ours };
-}
-
-async function freePortsInRow(count) {
-  for (;;) {
-    const [first] = await freePorts(1);
-    const all = Array.from({ length: count }, (_, index) => first + index);
-    const free = await Promise.all(all.map(isFree));
-    if (free.every(Boolean)) return all;
-  }
-}
-
-async function isFree(port) {
-  const server = net.createServer().listen(port, '127.0.0.1');
-  const free = await once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  if (free) await once(server.close(), 'close');
-  return free;
 }
 
 /** Starts haproxy with the files of `readExample`. */

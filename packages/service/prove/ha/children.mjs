@@ -1,6 +1,6 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endEverything } from './ending.mjs';
@@ -10,6 +10,9 @@ export const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
 /** Ignores the caller's settings. */
 export const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8', NODE_ENV: 'production' };
+
+/** The number of lines of its log that the error of a process that ended too early has. */
+const LOG_LINES = 5;
 
 /**
  * The processes of a stand. Each leads its own process group, so that Ctrl-C reaches only the script, which then ends
@@ -56,6 +59,8 @@ export function createChildren({ folder, logDir, dataDirs }) {
       child,
       identity,
       ended,
+      /** Returns an error with the end of the process's log, for a process that ended too early. */
+      endedTooEarly: async () => new Error(`${await ended}:\n${await endOfLog(name)}`),
       hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     };
     running.add(one);
@@ -65,6 +70,11 @@ export function createChildren({ folder, logDir, dataDirs }) {
       tell();
     });
     return one;
+  }
+
+  async function endOfLog(name) {
+    const log = await readFile(path.join(logDir, `${name}.log`), 'utf8');
+    return log.trimEnd().split('\n').slice(-LOG_LINES).join('\n');
   }
 
   return {
@@ -80,7 +90,7 @@ export function createChildren({ folder, logDir, dataDirs }) {
         channel: true,
       });
       one.child.send(options);
-      const failed = one.ended.then((end) => Promise.reject(new Error(`${end}: see its log with --logs`)));
+      const failed = one.endedTooEarly().then((error) => Promise.reject(error));
       failed.catch(() => undefined);
       const [answer] = await Promise.race([once(one.child, 'message'), failed]);
       return { ...one, answer };

@@ -215,7 +215,7 @@ export function serviceNode({ children, env, folder, port, name, interrupted }) 
     async untilReady() {
       const limits = { seconds: READY_SECONDS, interrupted };
       await until(`${name} is ready`, async () => running.hasEnded() || node.isReady(), limits);
-      if (running.hasEnded()) throw new Error(`${await running.ended}: see its log with --logs`);
+      if (running.hasEnded()) throw await running.endedTooEarly();
     },
   };
   return node;

@@ -26,19 +26,44 @@ export const sleep = (seconds, interrupted) => delay(seconds * 1000, undefined, 
 const LOWEST_PORT = 20_000;
 const PORTS = 12_000;
 
+/** The ports that this process has returned. It returns none twice, because its programs listen later. */
+const returned = new Set();
+
 /** Returns distinct ports that are currently free. */
 export async function freePorts(count) {
   const servers = [];
   while (servers.length < count) {
-    const server = net.createServer();
-    server.listen(LOWEST_PORT + randomInt(PORTS), '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (isFree) servers.push(server);
+    const port = LOWEST_PORT + randomInt(PORTS);
+    if (returned.has(port)) continue;
+    const server = await listenOn(port);
+    if (server) servers.push(server);
   }
   const ports = servers.map((server) => server.address().port);
   await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  for (const port of ports) returned.add(port);
   return ports;
+}
+
+/** Returns consecutive ports that are currently free. */
+export async function freePortsInRow(count) {
+  for (;;) {
+    const [first] = await freePorts(1);
+    const row = Array.from({ length: count }, (_, index) => first + index);
+    const others = row.slice(1);
+    if (others.some((port) => returned.has(port))) continue;
+    const servers = await Promise.all(others.map(listenOn));
+    await Promise.all(servers.map((server) => server && once(server.close(), 'close')));
+    if (!servers.every(Boolean)) continue;
+    for (const port of others) returned.add(port);
+    return row;
+  }
+}
+
+/** Returns a server on a port, or undefined if another program has the port. */
+async function listenOn(port) {
+  const server = net.createServer().listen(port, '127.0.0.1');
+  return once(server, 'listening').then(
+    () => server,
+    () => undefined,
+  );
 }

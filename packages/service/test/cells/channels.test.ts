@@ -43,8 +43,14 @@ describe('commands over all cells', () => {
     for (const command of [['map'], ['of', 'test_one']]) {
       const ran = await cells.inFirst('cell', ...command);
       expect(ran.code).toBe(1);
-      expect(ran.stderr).toMatch(/"test_one" is in the cells 0 and 2/);
+      expect(ran.stderr).toMatch(/"test_one" is in the cells 0 and 2.*: suspend the channel/);
     }
+  });
+
+  it('a suspended channel without orders leaves its app id to another cell', async () => {
+    expect(await cells.inSecondOnly('channel', 'suspend', 'test_one')).toMatchObject({ code: 0 });
+    expect((await cells.inFirst('cell', 'map')).stdout).toBe('test_one cell_0\ntest_two cell_2\n');
+    expect((await cells.inFirst('cell', 'of', 'test_one')).stdout).toBe('test_one is in cell 0\n');
   });
 
   it('a cell that cannot be read is listed, and stops a map', async () => {

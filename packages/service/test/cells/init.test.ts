@@ -67,6 +67,15 @@ describe('before cell init', () => {
   ])('refuses %s', async (_what, more, why) => {
     expect((await cells.init(...more)).stderr).toMatch(why);
   });
+
+  it('refuses the settings of another cell, and leaves the database unused', async () => {
+    const ran = await cells.run(['cell', 'init', '--like', cells.first.url, '--cell', '2'], {
+      DATABASE_URL: cells.second.url,
+      CELL: '1',
+    });
+    expect(ran.stderr).toMatch(/CELL is 1, but --cell is 2/);
+    expect(await rowCounts(cells.second.database)).toMatchObject({ installation: 0, products: 0 });
+  });
 });
 
 describe('cell init', () => {

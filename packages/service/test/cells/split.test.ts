@@ -56,6 +56,16 @@ describe('a split under load', () => {
     const stays = await pair.split('--dry-run', '--to', pair.urlOn('old', 'postgres'));
     expect(stays.code).toBe(1);
     expect(stays.stdout).toMatch(/NOT POSSIBLE: --from and --to are the same server/);
+    const cell = await pair.split('--to', pair.urls[1] ?? '');
+    expect(cell.stderr).toMatch(/--from and --to must name a maintenance database/);
+  });
+
+  it('a haproxy that cannot be asked stops it before the fence', async () => {
+    const ran = await pair.split('--haproxy', '/nowhere/admin.sock');
+    expect(ran.stderr).toMatch(/haproxy cannot be reached over \/nowhere\/admin\.sock/);
+    expect(await pair.steps('--dry-run')).toMatchObject({ fence: 'todo' });
+    const dry = await pair.split('--haproxy', '/nowhere/admin.sock', '--dry-run');
+    expect(dry.stdout).toMatch(/NOT POSSIBLE: haproxy cannot be reached/);
   });
 
   it('a fenced cell, also after a command that failed, is opened again by --cancel', async () => {

@@ -14,7 +14,7 @@ export const CATALOGUE: readonly CatalogueTable[] = [
   { table: 'images', key: 'image_hash', ignored: '{stored_at,bytes}' },
   { table: 'products', key: 'product_code', ignored: '{created_at}' },
   { table: 'product_benefits', key: `product_code || ' ' || benefit_code`, ignored: '{}' },
-  { table: 'payment_channels', key: 'code', ignored: '{created_at,gateway_key}' },
+  { table: 'payment_channels', key: 'code', ignored: '{created_at,gateway_key,debits_paused_at}' },
   { table: 'benefit_fulfilments', key: 'benefit_code', ignored: '{set_at,supplier_key}' },
   { table: 'benefit_presentations', key: 'benefit_code', ignored: '{}' },
 ];

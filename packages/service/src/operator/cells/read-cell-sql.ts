@@ -24,8 +24,11 @@ export const listAppIds = declareList({
   value: ({ appId }) => appId,
 });
 
+/** A suspended channel without orders is idle: it may be in a wrong cell. Only for such a channel all orders are read. */
 export const findAppId = declareFind({
-  text: 'select app_id as "appId" from channels where app_id = $1',
+  text: `select c.app_id as "appId",
+       c.status = 'SUSPENDED' and not exists (select from orders o where o.channel_id = c.channel_id) as "isIdle"
+     from channels c where c.app_id = $1`,
   parameters: ['text'],
-  columns: columns({ appId: 'text' }),
+  columns: columns({ appId: 'text', isIdle: 'boolean' }),
 });

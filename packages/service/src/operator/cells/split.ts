@@ -28,6 +28,8 @@ export interface SplitPlan {
   readonly promote?: (() => Promise<void>) | undefined;
   /** Makes the listener of a cell lead to the new server. Unset: the operator does so while the step waits. */
   readonly switchListener?: ((cell: number) => Promise<void>) | undefined;
+  /** Throws if the listener of a cell could not be switched. Asked before the first step, because the cell is away until the switch. */
+  readonly checkListener?: ((cell: number) => Promise<void>) | undefined;
   /** Connects to a cell as its nodes do. Returns the start time of the server that answers. */
   readonly reach: (cell: number) => Promise<string>;
   readonly clock: Clock;
@@ -240,6 +242,15 @@ export async function findObstacles(plan: SplitPlan): Promise<string[]> {
   const state = await readState(plan);
   const { old, new: replica } = state;
   const found: string[] = [];
+  if (old?.isCell || replica.isCell) found.push('--from and --to must name a maintenance database, such as postgres');
+  for (const { cell } of plan.cells) {
+    try {
+      await plan.checkListener?.(cell);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      found.push(error.message);
+    }
+  }
   for (const { cell, database } of plan.cells) {
     for (const [server, name] of [
       [old, 'old'],
@@ -260,7 +271,6 @@ export async function findObstacles(plan: SplitPlan): Promise<string[]> {
   if (old && old.system !== replica.system) found.push('the server of --to is not a replica of the old server');
   if (old && old.startedAt === replica.startedAt) found.push('--from and --to are the same server');
   if (old?.isReplica) found.push('the server of --from is itself a replica');
-  if (old?.isCell || replica.isCell) found.push('--from and --to must name a maintenance database, such as postgres');
   if (!replica.isReplica && !isOpened(plan, state)) {
     if (ofAll(plan, old, ({ isOpen }) => isOpen)) {
       found.push('the server of --to is no replica any more, and the old server is in use: make a new replica');

@@ -45,6 +45,11 @@ const initText = ({ cell, created }: InitedCell): string =>
 async function init(commandLine: CommandLine, options: JsonOption, like: string, cell: number): Promise<InitedCell> {
   const settings = commandLine.settings();
   if (settings.databaseUrl === undefined) throw new OperatorError('set DATABASE_URL to the database of the new cell');
+  if (settings.cell !== undefined && settings.cell !== cell) {
+    throw new OperatorError(
+      `CELL is ${settings.cell}, but --cell is ${cell}: run the command with the settings of cell ${cell}`,
+    );
+  }
   if (!/^postgres(?:ql)?:/.test(like)) throw new OperatorError('--like must be a URL that starts with postgres://');
   const opening = commandOptions(commandLine.progress(options));
   const model = await openExistingDatabase({ ...settings, databaseUrl: like }, opening);

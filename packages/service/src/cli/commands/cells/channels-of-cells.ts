@@ -58,20 +58,23 @@ function shareUsed(cell: number, number: number): string {
 export function addOfCommand(cell: Command, commandLine: CommandLine): void {
   addCommand(cell, 'of <app-id>', 'show the cell of a channel', ['of test_demo']).action(
     async (appId: string, options: JsonOption) => {
-      const found = await inAllCells(commandLine, options, ({ database }) => findAppId(database, appId));
-      const cells = found.flatMap(({ cell, result }) => (result ? [cell] : []));
-      const [first] = cells;
-      if (first === undefined) throw new NotFoundError(`there is no channel ${quoted(appId)} in any cell`);
-      if (cells.length > 1) throw createTwice(appId, cells);
-      commandLine.show(options, { appId, cell: first }, ({ cell: its }) => `${appId} is in cell ${its}`);
+      const cell = await findCell(commandLine, options, appId);
+      commandLine.show(options, { appId, cell }, ({ cell: its }) => `${appId} is in cell ${its}`);
     },
   );
 }
 
-const createTwice = (appId: string, cells: readonly number[]) =>
-  new OperatorError(
-    `the app id ${quoted(appId)} is in the cells ${cells.join(' and ')}: only one of them can get its requests`,
+/** Returns the cell of an app id. Throws if several have it, except if only one of its channels is in use. */
+async function findCell(commandLine: CommandLine, options: JsonOption, appId: string): Promise<number> {
+  const found = await inAllCells(commandLine, options, ({ database }) => findAppId(database, appId));
+  const places = found.flatMap(({ cell, result }) => (result ? [{ cell, isIdle: result.isIdle }] : []));
+  if (places.length === 0) throw new NotFoundError(`there is no channel ${quoted(appId)} in any cell`);
+  const [first, second] = places.length === 1 ? places : places.filter(({ isIdle }) => !isIdle);
+  if (first && !second) return first.cell;
+  throw new OperatorError(
+    `the app id ${quoted(appId)} is in the cells ${places.map(({ cell }) => cell).join(' and ')}, and only one of them can get its requests: suspend the channel in the cells where it has no orders`,
   );
+}
 
 interface MapOptions extends JsonOption {
   readonly output?: string;
@@ -98,16 +101,15 @@ export function addMapCommand(cell: Command, commandLine: CommandLine): void {
 const mapText = (lines: readonly string[], output: string | undefined): SafeText =>
   output === undefined ? safeLines(lines) : safeText`${lines.length} channels are in ${output}`;
 
-/** Throws if a cell cannot be read, because the map would lack its channels, or if an app id is in two cells. */
+/** Throws if a cell cannot be read, because the map would lack its channels, or if an app id is used in two cells. */
 async function listChannelsOfCells(commandLine: CommandLine, options: JsonOption) {
-  const cells = new Map<string, number[]>();
+  const cells = new Map<string, number>();
   for (const { cell, result } of await inAllCells(commandLine, options, ({ database }) => listAppIds(database))) {
-    for (const appId of result) cells.set(appId, [...(cells.get(appId) ?? []), cell]);
+    for (const appId of result) {
+      cells.set(appId, cells.has(appId) ? await findCell(commandLine, options, appId) : cell);
+    }
   }
-  return [...cells].map(([appId, [cell = 0, ...others]]) => {
-    if (others.length > 0) throw createTwice(appId, [cell, ...others]);
-    return { appId, cell };
-  });
+  return [...cells].map(([appId, cell]) => ({ appId, cell }));
 }
 
 /** Writes under a temporary name first, so that the file is always complete. It contains no secret. */

@@ -154,6 +154,11 @@ function toPlan(
         }
       },
     }),
+    ...(haproxy && {
+      async checkListener(cell: number) {
+        for (const socket of haproxy) await askHaproxy(socket, `get weight ${listenerOf(cell)}`, /\(initial /);
+      },
+    }),
     reach: (cell) => reach(urls.get(cell) ?? '', cell),
   };
 }
@@ -171,9 +176,11 @@ async function reach(url: string, cell: number): Promise<string> {
   }
 }
 
+const listenerOf = (cell: number) => `db_cell_${cell}/db`;
+
 /** Ends the old sessions too, because haproxy leaves them to a server that may be dead. */
 async function switchHaproxy(socket: string, cell: number, host: string, port: number): Promise<void> {
-  const server = `db_cell_${cell}/db`;
+  const server = listenerOf(cell);
   // haproxy takes no names here.
   const { address } = await lookup(host);
   await askHaproxy(socket, `set server ${server} addr ${address} port ${port}`, /changed|no need to change/);
