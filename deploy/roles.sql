@@ -26,10 +26,10 @@ grant select (channel_id, app_id, name, status, rate_per_second, upcoming_notice
 grant select (channel_id, product_code, authorized_at) on channel_products to :"reports";
 grant select (channel_id, code, is_default, share_enabled, authorized_at) on channel_payment_channels to :"reports";
 grant select (product_code, product_name, settlement_modes, period_type, period, total_cycles, amount_cent, created_at, version,
-  version_of) on products to :"reports";
+  version_of, name_zh, name_en) on products to :"reports";
 grant select (product_code, benefit_code, position, name, face_value_cent) on product_benefits to :"reports";
-grant select (code, display_name, gateway, debits_per_second, debit_hour_from, debit_hour_to, created_at)
-  on payment_channels to :"reports";
+grant select (code, display_name, gateway, debits_per_second, debit_hour_from, debit_hour_to, created_at,
+  debits_paused_at) on payment_channels to :"reports";
 grant select (agreement_id, channel_id, payment_channel_code, source, status, bank_code, created_at, changed_at)
   on agreements to :"reports";
 grant select (order_no, channel_id, external_order_no, product_code, settlement_mode, status, period_type, period, total_cycles,
@@ -38,9 +38,9 @@ grant select (order_no, channel_id, external_order_no, product_code, settlement_
 grant select (order_no, cycle_no, channel_id, status, expect_at, paid_at, amount_cent, refund_amount_cent, refund_at, attempts)
   on payments to :"reports";
 grant select (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent, status, reason,
-  institution_ref, started_at, settled_at, paid_at) on debit_attempts to :"reports";
-grant select (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent, tries, reason, failed_at)
-  on failed_payments to :"reports";
+  decline_kind, institution_ref, started_at, settled_at, paid_at) on debit_attempts to :"reports";
+grant select (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent, tries, reason,
+  decline_kind, failed_at) on failed_payments to :"reports";
 grant select (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, status, reason, started_at,
   refunded_at, settled_at, approval_id) on refunds to :"reports";
 grant select (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at, expires_at,
@@ -51,11 +51,13 @@ grant select (payment_channel_code, day, source, lines, differences, run_at) on 
 grant select (difference_no, payment_channel_code, day, kind, line_kind, number, here_amount_cent, here_status, there_amount_cent,
   there_status, first_seen_at, last_seen_at, closed_at) on reconciliation_differences to :"reports";
 grant select (month, channel_id, figures, closed_at) on closed_months to :"reports";
+grant select (channel_id, from_month, fee_basis_points, fee_fixed_cent, share_basis_points, set_at) on channel_fees to :"reports";
 grant select (hour, channel_id, orders_created, orders_ended, debits_paid, debits_failed, paid_cent, billed_cent, refunds,
   refunded_cent, renewals_done, renewals_failed, pushes_accepted, pushes_failed, claims) on hourly_figures to :"reports";
 grant select (day, channel_id, orders_created, orders_ended, debits_paid, debits_failed, paid_cent, billed_cent, refunds,
   refunded_cent, renewals_done, renewals_failed, pushes_accepted, pushes_failed, claims) on daily_figures to :"reports";
 grant select (channel_id, active, waiting_for_retry, due_today, counted_at) on order_counts to :"reports";
+grant select on peer_calls to :"reports";
 grant select (event_no, channel_id, order_no, event_type, cycle_no, cycle_to, occurred_at, recorded_at) on events to :"reports";
 grant select (channel_id, event_no, at, cycle_no, outcome, retry_no, http_status, latency_ms, recorded_at, is_payment, is_notice)
   on delivery_attempts to :"reports";

@@ -11,8 +11,15 @@ import { root } from './run.mjs';
 const folder = path.join(root, 'packages', 'developers', 'dist');
 
 export async function buildDevelopers() {
-  const names = ['theme', 'page', 'signature'];
-  const scripts = await Promise.all(names.map(async (name) => [`${name}.js`, await bundleScript(name)]));
+  const names = ['theme', 'page', 'signature', 'my-channel', 'try'];
+  const scripts = await Promise.all([
+    ...names.map(async (name) => [
+      `${name}.js`,
+      await bundleScript(path.join(folder, 'browser', `${name}.js`), 'iife'),
+    ]),
+    // A module, which pages load when a reader signs in.
+    bundleScript(path.join(root, 'packages', 'sdk', 'dist', 'index.js'), 'esm').then((code) => ['sdk.js', code]),
+  ]);
   const { buildPages } = await import(path.join(folder, 'build.js'));
   buildPages(path.join(root, 'packages', 'service', 'dist', 'pages', 'developers'), Object.fromEntries(scripts), {
     'perennial-channel.tgz': await packSdk(),
@@ -73,14 +80,14 @@ async function packSdk() {
 }
 
 /** Bundles a script with its imports into one file for browsers. */
-async function bundleScript(name) {
+async function bundleScript(input, format) {
   const build = await rolldown({
     cwd: root,
-    input: path.join(folder, 'browser', `${name}.js`),
+    input,
     platform: 'browser',
     logLevel: 'warn',
   });
-  const { output } = await build.generate({ format: 'iife', minify: true });
+  const { output } = await build.generate({ format, minify: true });
   await build.close();
   return output[0].code;
 }

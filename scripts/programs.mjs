@@ -39,7 +39,11 @@ const PROGRAMS = {
   openssl: {},
   pgbouncer: {},
   // With networks in which containers find each other by name.
-  podman: { packages: ['podman', 'golang-github-containernetworking-plugin-dnsname'] },
+  // Containers of compose.yaml find each other by name, which needs a plugin.
+  podman: {
+    packages: ['podman', 'golang-github-containernetworking-plugin-dnsname'],
+    isFit: () => ['/usr/lib/cni/dnsname', '/usr/lib/podman/aardvark-dns'].some((place) => existsSync(place)),
+  },
   'podman-compose': {},
   psql: { packages: ['postgresql-client'] },
   php: { packages: ['php-cli'] },

@@ -23,7 +23,7 @@ export const PROOFS = [
     tests: [
       ...service('browser', 'console-looks', 'console-frame', 'console-branding', 'console-settlement', 'pages'),
       ...service('browser', 'console-support-call', 'console-refunds', 'console-second-person'),
-      ...service('kit', 'developers-browser', 'shop-browser', 'sdk-browser'),
+      ...service('kit', 'developers-browser', 'developers-console', 'shop-browser', 'sdk-browser'),
       ...service('redeem', 'looks'),
     ],
   },

@@ -71,5 +71,8 @@ export const REQUESTS = [
   { endpoint: 'events/list', body: { size: 10 } },
   { endpoint: 'events/replay', body: { eventIds: ['{{eventId}}'] } },
   { endpoint: 'sandbox/events/pull', body: { path: '/events', size: 10 } },
+  { endpoint: 'sandbox/requests/list', body: { code: 'failed', size: 10 } },
+  { endpoint: 'sandbox/channel/set', body: {} },
+  { endpoint: 'sandbox/events/test', body: {} },
   { endpoint: 'orders/unsubscribe', body: { orderNo: '{{orderNo}}', reason: 'too expensive' } },
 ];

@@ -3,10 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MISTAKES } from '@perennial/wire';
+import { changesForChannels } from './changes.js';
 import { resetTabs } from './code-blocks.js';
 import { type Assets, type NavigationGroup, type Page, renderPage } from './layout.js';
 import { describeInterface } from './openapi.js';
 import { GUIDES, guidePages } from './pages/guides.js';
+import { myChannelPage } from './pages/my-channel.js';
 import { referenceNavigation, referencePages } from './pages/reference.js';
 import { signaturePage } from './pages/signature.js';
 import { notFoundPage, searchPage, startPage } from './pages/start.js';
@@ -15,6 +17,7 @@ import { gatherVectors } from './vectors.js';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const wire = path.join(folder, '..', 'wire');
+const changelog = path.join(folder, '..', '..', 'CHANGELOG.md');
 
 /** Writes all pages to `out`. `scripts` are the browser scripts by file name. `clients` are offered for download. */
 export function buildPages(
@@ -73,7 +76,9 @@ function readFolder<Content>(place: string, ending: string, read: (text: string)
 
 function renderAll(): Page[] {
   const texts = readFolder(path.join(folder, 'guides'), '.md', (one) =>
-    one.replace('{{encrypted-fields}}', () => showEncryptedFields()),
+    one
+      .replace('{{encrypted-fields}}', () => showEncryptedFields())
+      .replace('{{changes}}', () => changesForChannels(readFileSync(changelog, 'utf8'))),
   );
   const text = (name: string) => texts[name] ?? '';
   return [
@@ -81,6 +86,7 @@ function renderAll(): Page[] {
     ...guidePages(texts),
     ...referencePages(text('reference')),
     signaturePage(text('signature'), MISTAKES),
+    myChannelPage(),
     searchPage(),
     notFoundPage(),
   ];
@@ -113,6 +119,7 @@ function navigation(): NavigationGroup[] {
       links: [
         { path: '', title: 'Quick start' },
         { path: 'signature', title: 'Signature diagnosis' },
+        { path: 'console', title: 'Your console', note: 'sandbox' },
       ],
     },
     { title: 'Guides', links: GUIDES.map(({ name, title }) => ({ path: `guides/${name}`, title })) },

@@ -31,6 +31,9 @@ export interface NavigationGroup {
 /** The hashed file names of assets, by their plain names. */
 export type Assets = Readonly<Record<string, string>>;
 
+/** Scripts that load the SDK when the reader signs in. */
+const SDK_SCRIPTS: ReadonlySet<string> = new Set(['my-channel.js', 'try.js']);
+
 export const hrefOf = (path: string): string => `${ROOT}/developers${path === '' ? '' : `/${path}`}`;
 
 export function renderPage(page: Page, navigation: readonly NavigationGroup[], assets: Assets): string {
@@ -38,9 +41,10 @@ export function renderPage(page: Page, navigation: readonly NavigationGroup[], a
   const scripts = ['page.js', ...(page.scripts ?? [])].map(
     (name) => html`<script src="${asset(name)}" defer></script>\n`,
   );
+  const usesSdk = page.scripts?.some((name) => SDK_SCRIPTS.has(name));
   const title = page.path === '' ? page.title : `${page.title} · Perennial developers`;
   return html`<!doctype html>
-<html lang="en" data-root="${ROOT}" data-environment="${ENVIRONMENT}">
+<html lang="en" data-root="${ROOT}" data-environment="${ENVIRONMENT}"${usesSdk ? html` data-sdk="${assets['sdk.js']}"` : ''}>
 <head>
 <meta charset="utf-8">
 <title>${title}</title>
@@ -92,7 +96,7 @@ function renderHeader(page: Page): Html {
 <input type="checkbox" id="menu-switch" class="menu-switch" aria-label="Show all pages"><label for="menu-switch" class="menu-button" aria-hidden="true"><svg viewBox="0 0 20 20" width="20" height="20"><path d="M3 6h14M3 10h14M3 14h14" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round"/></svg></label>
 <a class="brand" href="${hrefOf('')}"><svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#5a55d2"/><g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"><path d="M16 25V13"/><path d="M16 17c0-5 3-8 8-8 0 5-3 8-8 8Z"/><path d="M16 21c0-4-2.5-6.5-7-6.5 0 4 2.5 6.5 7 6.5Z"/></g></svg><span>Perennial <b>developers</b></span></a>
 <span class="environment">${ENVIRONMENT}</span>
-<nav class="sections" aria-label="Sections">${link('guides/three-ways', 'Guides')}${link('reference', 'Reference')}${link('signature', 'Signature')}</nav>
+<nav class="sections" aria-label="Sections">${link('guides/three-ways', 'Guides')}${link('reference', 'Reference')}${link('signature', 'Signature')}<span class="only-sandbox">${link('console', 'Console')}</span></nav>
 <form class="search" role="search" action="${hrefOf('search')}">
 <input type="search" name="q" placeholder="Search" aria-label="Search these pages" autocomplete="off" spellcheck="false" enterkeyhint="search"><kbd aria-hidden="true">/</kbd>
 </form>
@@ -112,12 +116,20 @@ function renderNavigation(page: Page, groups: readonly NavigationGroup[]): Html 
 </nav>`;
 }
 
-/** Returns links to the headings of a text, or undefined if it has fewer than two. */
-export function renderContents(body: Html): Html | undefined {
+/**
+ * Returns a text with links to its headings: beside it on wide screens, and folded above its first heading on others.
+ * A text with fewer than two headings stays as it is.
+ */
+export function withContents(body: Html): Pick<Page, 'body' | 'aside'> {
   const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.*?)<a class="anchor"/g)];
-  if (headings.length < 2) return undefined;
+  if (headings.length < 2) return { body };
   const links = headings.map(
     ([, id = '', inner = '']) => html`<li><a href="#${id}">${raw(inner.replaceAll(/<[^>]*>/g, ''))}</a></li>`,
   );
-  return html`<nav class="contents" aria-label="On this page"><p class="navigation-title">On this page</p><ul>${links}</ul></nav>`;
+  const folded = html`<details class="children contents-folded"><summary>On this page</summary><ul>${links}</ul></details>\n`;
+  const at = headings[0]?.index ?? 0;
+  return {
+    body: raw(body.text.slice(0, at) + folded.text + body.text.slice(at)),
+    aside: html`<nav class="contents" aria-label="On this page"><p class="navigation-title">On this page</p><ul>${links}</ul></nav>`,
+  };
 }

@@ -49,7 +49,8 @@ export function buildSearchIndex(pages: readonly Page[]): SearchEntry[] {
 }
 
 /** Matches parts of a page that do not belong to its text. */
-const AROUND = /<p class="(?:eyebrow|call|chips|callout only-production)">.*?<\/p>/gs;
+const AROUND =
+  /<p class="(?:eyebrow|call|chips|callout only-production)">.*?<\/p>|<details class="children contents-folded">.*?<\/details>|<(noscript|template)\b.*?<\/\1>/gs;
 
 /** Splits a page at its headings and result codes. */
 function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEntry[] {

@@ -112,6 +112,9 @@ const resultName = (endpoint: string): string => {
     'payments/query': 'period',
     'events/list': 'events',
     'events/replay': 'replay',
+    'sandbox/events/test': 'push',
+    'sandbox/requests/list': 'requests',
+    'sandbox/channel/set': 'settings',
   };
   return names[endpoint] ?? (endpoint.includes('orders/') ? 'order' : 'answer');
 };

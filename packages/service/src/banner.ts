@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Listening } from './listen.js';
@@ -49,7 +50,7 @@ export function bannerLines(
     const shown = path.relative(process.cwd(), demoFile);
     const program = IS_CLONE
       ? 'node examples/first-order.mjs'
-      : `${enter()} npx perennial-channel trigger renewal --channel`;
+      : `${enter()} ${findChannelCommand(settings, publicUrl)} trigger renewal --channel`;
     lines.push(`\n  Create the first order in another terminal:\n\n    ${program} ${shown}\n`);
   }
   return lines;
@@ -69,6 +70,15 @@ function findCommand(): string {
     : place.includes('/node_modules/');
   if (isFoundByNpx) return `${enter()} npx perennial-server`;
   return IS_CLONE ? `${enter()} node ${quote(path.join(place, 'bin/perennial.js'))}` : 'perennial';
+}
+
+/**
+ * Returns how to run the channel's command line: the installed one, else the one that this service serves, because the
+ * registry may have another version of it.
+ */
+function findChannelCommand({ developers }: Settings, publicUrl: string): string {
+  if (developers === 'off' || existsSync('node_modules/.bin/perennial-channel')) return 'npx perennial-channel';
+  return `npx --package ${publicUrl}/developers/clients/perennial-channel.tgz perennial-channel`;
 }
 
 function quote(place: string): string {

@@ -10,6 +10,7 @@ import { createOrderStore } from './api/creation/order-store.js';
 import { createEventsListAction } from './api/events-list.js';
 import { createEventsPullAction } from './api/events-pull.js';
 import { createEventsReplayAction } from './api/events-replay.js';
+import { createEventsTestAction, type TestEventDeps } from './api/events-test.js';
 import { createOrdersAdvanceAction } from './api/orders-advance.js';
 import { createOrdersCreateAction } from './api/orders-create.js';
 import { createOrdersListAction } from './api/orders-list.js';
@@ -18,11 +19,13 @@ import { createOrdersUnsubscribeAction } from './api/orders-unsubscribe.js';
 import { createPaymentsQueryAction } from './api/payments-query.js';
 import { createPaymentsRefundAction } from './api/payments-refund.js';
 import { createProvisionedListAction } from './api/provisioned-list.js';
+import { createRequestsListAction } from './api/requests-list.js';
 import type { AccessTokens } from './catalog/channels/access-token.js';
 import { listAuthorizedPaymentChannels } from './catalog/payment-channels/list-payment-channels-sql.js';
 import { createCatalog } from './catalog/products/catalog.js';
 import { listAuthorizedProducts } from './catalog/products/list-products-sql.js';
 import { createDescribedRoute, createOrderRoute, createRoute, type Route } from './http/routes.js';
+import { createOwnSettingsAction, type OwnSettingsDeps } from './operator/provisioning/own-settings.js';
 import { createOrderRenderer } from './subscriptions/domain/orders/order-text.js';
 import { createRedeemLinks } from './subscriptions/domain/orders/redeem-links.js';
 import { renderReplacement } from './subscriptions/domain/orders/replacement-text.js';
@@ -31,7 +34,10 @@ import { createKnownDebitSettler } from './subscriptions/steps/payments/settle-k
 import { createAgreementNumbers } from './subscriptions/store/agreements/agreements-sql.js';
 import { createOrderNumbers } from './subscriptions/store/orders/new-orders-sql.js';
 
-export interface InterfaceDeps extends Omit<ApiDeps, 'catalog' | 'orderNumbers' | 'agreementNumbers' | 'links'> {
+export interface InterfaceDeps
+  extends Omit<ApiDeps, 'catalog' | 'orderNumbers' | 'agreementNumbers' | 'links'>,
+    TestEventDeps,
+    OwnSettingsDeps {
   readonly tokens: AccessTokens;
   /** URL of redemption links. A function, because a port that the system chooses is known only after listening. */
   readonly redeemUrl: () => string;
@@ -98,6 +104,9 @@ export function createInterfaceRoutes({ tokens, redeemUrl, ...deps }: InterfaceD
     ),
     'sandbox/payments/refund': createRoute(ENDPOINTS['sandbox/payments/refund'], createPaymentsRefundAction(shared)),
     'sandbox/events/pull': createRoute(ENDPOINTS['sandbox/events/pull'], createEventsPullAction(shared)),
+    'sandbox/events/test': createRoute(ENDPOINTS['sandbox/events/test'], createEventsTestAction(deps)),
+    'sandbox/requests/list': createRoute(ENDPOINTS['sandbox/requests/list'], createRequestsListAction()),
+    'sandbox/channel/set': createRoute(ENDPOINTS['sandbox/channel/set'], createOwnSettingsAction(deps)),
   };
   return Object.values(routes).filter(({ endpoint }) => deps.environment === 'sandbox' || !endpoint.sandboxOnly);
 }

@@ -3,18 +3,21 @@ import type { Logger } from 'pino';
 import type { AlertTransport } from './alerts/transport.js';
 import { createNoticeAcceptor } from './api/institution-notice.js';
 import { createAccessTokens } from './catalog/channels/access-token.js';
-import { type ChannelRegistry, createChannelRegistry } from './catalog/channels/channel-registry.js';
+import { createChannelRegistry } from './catalog/channels/channel-registry.js';
 import { createCatalog } from './catalog/products/catalog.js';
 import { createPushClient } from './delivery/transport/push-client.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
+import { runEvery } from './engine/timer.js';
 import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
+import { watchSuppliers } from './fulfilment/watch-suppliers.js';
 import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
 import { createCurrencyAlert } from './gateways/currency-alert.js';
 import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
 import { createInstitutionHealth } from './gateways/institution-health.js';
 import { createNoticeVerifier } from './gateways/notice-verifier.js';
 import { createSandboxGateway } from './gateways/sandbox/sandbox-gateway.js';
+import { STORE_HEALTH_SECONDS, storeInstitutionHealth } from './gateways/store-health.js';
 import { createMinuteLimit } from './http/answers/minute-limit.js';
 import { type App, createApp } from './http/app.js';
 import type { ConsoleDeps } from './http/console/console-deps.js';
@@ -47,7 +50,9 @@ import { type ClockLimits, createClockWatch } from './platform/installation/cloc
 import { createKeyedHasher } from './platform/secrets/keyed-hasher.js';
 import type { Vault } from './platform/secrets/vault.js';
 import { DEFAULT_DATABASE_POOL, DEFAULT_REDEEM_OPENS_PER_MINUTE, type Settings } from './platform/settings.js';
+import { createCodesShown } from './redeem/codes-shown.js';
 import { createUnsubscriber } from './redeem/unsubscribe.js';
+import { createMessageSender } from './redeem/user-messages.js';
 import { createRedeemLinks } from './subscriptions/domain/orders/redeem-links.js';
 import { createClaimer } from './subscriptions/steps/benefits/claim-benefit.js';
 import { createSharedClaimer } from './subscriptions/steps/benefits/claim-together.js';
@@ -63,6 +68,7 @@ type NodeSettings = Pick<Settings, 'environment' | 'trustedProxies'> &
       | 'cells'
       | 'databasePool'
       | 'redeemOpensPerMinute'
+      | 'messageHook'
       | 'metricsToken'
       | 'eventsRetentionDays'
       | 'agreementDataDays'
@@ -94,6 +100,8 @@ interface NodeAddresses {
 
 /** Replaces the usual limits in tests. */
 export interface TestLimits {
+  /** The interval at which the node stores the health of institutions and suppliers. */
+  readonly healthSeconds?: number;
   readonly alertSeconds?: AlertSeconds;
   readonly authFailuresPerMinute?: number;
   readonly clockLimits?: Partial<ClockLimits>;
@@ -102,6 +110,7 @@ export interface TestLimits {
   readonly httpLimits?: Partial<HttpLimits>;
   readonly idempotency?: IdempotencyOptions;
   readonly largeBodies?: Partial<LargeBodyLimits>;
+  readonly consoleBodies?: Partial<LargeBodyLimits>;
   readonly load?: Partial<LoadLimits>;
   readonly readingSeconds?: number;
   readonly shareLimits?: Partial<ChannelQueueLimits>;
@@ -168,11 +177,16 @@ export function createService(deps: ServiceDeps): Service {
         },
       }),
   );
-  const fulfilments = deps.fulfilments ?? createFulfilmentRegistry({ ...deps, peerAccess });
+  const fulfilments = watchSuppliers(
+    deps.fulfilments ?? createFulfilmentRegistry({ ...deps, peerAccess }),
+    institutionHealth.counter,
+  );
   const { counts } = metrics.business;
   const settle = createBatchSettler(database, clock, counts);
   const redeemUrl = deps.redeemUrl ?? deps.publicUrl;
+  const pushClient = createPushClient({ allowLocalhost: deps.localCallbacks === true });
   const isSandbox = deps.environment === 'sandbox';
+  const codesShown = deps.readsOnly ? undefined : createCodesShown({ database, clock, log });
   const requestLog =
     deps.requestLog && !deps.readsOnly
       ? createRequestLog({
@@ -193,6 +207,8 @@ export function createService(deps: ServiceDeps): Service {
         ...testLimits,
         redeemUrl,
         tokens,
+        channels,
+        pushClient,
         gateways,
         institutionNumbers,
         bankMobiles,
@@ -228,10 +244,13 @@ export function createService(deps: ServiceDeps): Service {
       limits: createRedeemLimits(deps.redeemOpensPerMinute ?? DEFAULT_REDEEM_OPENS_PER_MINUTE, clock),
       claim: createClaimer({ clock, log, fulfilments, counts }),
       claimTogether: createSharedClaimer({ database, clock, counts }),
+      codesShown,
       unsubscribe: createUnsubscriber(clock),
+      sendMessage: deps.messageHook && createMessageSender(deps.messageHook, clock, log),
     },
     developers: { ...deps, ...testLimits, currency },
-    console: deps.console === 'off' ? undefined : createConsoleDeps({ ...deps, currency }, { channels, gateways }),
+    console:
+      deps.console === 'off' ? undefined : createConsoleDeps({ ...deps, currency }, { channels, gateways, pushClient }),
     notices: {
       clock,
       verifier: createNoticeVerifier(database, gateways, clock),
@@ -252,7 +271,6 @@ export function createService(deps: ServiceDeps): Service {
         channels,
         links: createRedeemLinks(redeemUrl, clock),
         gateways,
-        institutionHealth,
         fulfilments,
         settle,
         alertSender,
@@ -260,23 +278,32 @@ export function createService(deps: ServiceDeps): Service {
         metrics: metrics.business,
       })
     : undefined;
+  const storeHealth = () => storeInstitutionHealth(database, institutionHealth);
+  const healthSeconds = testLimits.healthSeconds ?? STORE_HEALTH_SECONDS;
+  const healthJob = deps.readsOnly ? undefined : runEvery(healthSeconds, 'health', log, storeHealth);
   return {
     ...app,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
-      await requestLog?.stop();
+      await healthJob?.stop();
+      // The database may be away. Then the counts of the last seconds are lost.
+      if (healthJob) await storeHealth().catch(() => undefined);
+      await Promise.all([requestLog?.stop(), codesShown?.stop()]);
       metrics.business.stop();
       await Promise.all([gateways.close?.(), fulfilments.close()]);
     },
   };
 }
 
+/** A file of codes has room, but two large ones of the same address do not. */
+const CONSOLE_BODIES: Partial<LargeBodyLimits> = { bytes: 67_108_864, bytesPerAddress: 33_554_432 };
+
 /** The number under which requests without an operator share the console's connections. Ids of operators begin at 1. */
 const NOBODY = 0;
 
 function createConsoleDeps(
   deps: ServiceDeps & { readonly currency: string },
-  { channels, gateways }: { readonly channels: ChannelRegistry; readonly gateways: Gateways },
+  { channels, gateways, pushClient }: Pick<ConsoleDeps, 'channels' | 'pushClient'> & { readonly gateways: Gateways },
 ): ConsoleDeps {
   const { vault, clock, log, environment, currency, localCallbacks = false, cells = [] } = deps;
   const { databaseFor } = createConnectionShares(
@@ -291,12 +318,14 @@ function createConsoleDeps(
     clock,
     log,
     channels,
-    pushClient: createPushClient({ allowLocalhost: localCallbacks }),
+    pushClient,
     operator: { database: databaseFor(NOBODY), vault, clock, environment, currency, localCallbacks, gateways, cells },
     databaseOf: databaseFor,
+    bodies: createLargeBodies({ ...CONSOLE_BODIES, ...deps.testLimits?.consoleBodies }),
     cells: createCellAsker({ database: databaseFor(NOBODY), vault, clock, cell: deps.cell ?? 0, cells }),
     consoleUrl: deps.consoleUrl ?? (() => `${deps.publicUrl()}/console`),
     publicUrl: deps.publicUrl,
+    redeemUrl: deps.redeemUrl ?? deps.publicUrl,
     refundApprovalCent: deps.refundApprovalCent ?? 0,
     refundDailyCent: deps.refundDailyCent ?? 0,
     singleSignOn: deps.singleSignOn,

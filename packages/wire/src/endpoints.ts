@@ -11,6 +11,7 @@ import {
   userDataChecks,
 } from './schemas/agreements.js';
 import { AuthTokenRequest, Token } from './schemas/auth.js';
+import { ChannelSetData, ChannelSetRequest, channelSetChecks } from './schemas/channel-settings.js';
 import { PagingRequest, pagingChecks } from './schemas/common.js';
 import {
   EventsListData,
@@ -21,6 +22,7 @@ import {
   eventsReplayChecks,
 } from './schemas/events-history.js';
 import { EventsPullData, EventsPullRequest, eventsPullChecks } from './schemas/events-pull.js';
+import { EventsTestData, EventsTestRequest } from './schemas/events-test.js';
 import { orderReferenceChecks } from './schemas/order-reference.js';
 import {
   MainOrder,
@@ -36,6 +38,7 @@ import { PaymentChannelsListData } from './schemas/payment-channels.js';
 import { PaymentDetail, PaymentsQueryRequest } from './schemas/payments.js';
 import { PaymentsRefundData, PaymentsRefundRequest } from './schemas/payments-refund.js';
 import { ProductsListData } from './schemas/products.js';
+import { RequestsListData, RequestsListRequest } from './schemas/requests-history.js';
 import type { AnySchema, Static } from './schemas/type.js';
 
 export const PATH_PREFIX = '/openapi/v1/';
@@ -231,6 +234,22 @@ export const ENDPOINTS = {
     request: EventsPullRequest,
     response: EventsPullData,
     check: eventsPullChecks,
+  }),
+  'sandbox/events/test': endpoint('sandbox/events/test', {
+    summary: 'Send a test push to the callback address',
+    request: EventsTestRequest,
+    response: EventsTestData,
+  }),
+  'sandbox/requests/list': endpoint('sandbox/requests/list', {
+    summary: "List the channel's requests with their results",
+    request: RequestsListRequest,
+    response: RequestsListData,
+  }),
+  'sandbox/channel/set': endpoint('sandbox/channel/set', {
+    summary: "Read or change the channel's own settings and secrets",
+    request: ChannelSetRequest,
+    response: ChannelSetData,
+    check: channelSetChecks,
   }),
 } as const;
 

@@ -23,6 +23,10 @@ export const TIMESTAMP_SKEW_MS = 5 * MINUTE_MS;
 export const NONCE_WINDOW_MS = 10 * MINUTE_MS;
 export const IDEMPOTENCY_WINDOW_MS = 7 * DAY_MS;
 export const TOKEN_LIFETIME_SECONDS = 7200;
+/** The maximum number of hours for which a replaced app secret stays valid. */
+export const MAX_OVERLAP_HOURS = 168;
+/** The maximum number of days before a debit at which its notice is sent. */
+export const MAX_NOTICE_DAYS = 30;
 export const REDEEM_LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
 /** The maximum number of periods of an order, because a sub-order number has four digits for cycleNo. */

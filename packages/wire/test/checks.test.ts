@@ -107,6 +107,12 @@ const REFUSED: readonly (readonly [EndpointName, string, object, string])[] = [
   ['events/replay', 'ids and a time', { eventIds: ['1'], to: 'x' }, 'eventIds and a time range are mutually exclusive'],
   ['events/replay', 'a beginning that is no time', { from: '2026-02-30 00:00:00' }, 'from must be a time'],
   ['events/replay', 'an end that is no time', { to: 'x' }, 'to must be a time'],
+  [
+    'sandbox/channel/set',
+    'an overlap without a new app secret',
+    { overlapHours: 1 },
+    'overlapHours needs appSecretEncrypted: only the app secret can overlap',
+  ],
   ['sandbox/events/pull', 'a beginning that is no time', { path: '/', from: 'yesterday' }, 'from must be a time'],
   // Invalid paths: without a leading slash, with a query, a whole URL, with a character that clients encode, with a
   // line break.

@@ -8,7 +8,7 @@ const ofEveryRequest = new Set(precedence.slice(0, precedence.indexOf('SUBSCRIPT
 const faults = new Set<CodeName>(['INTERNAL_ERROR', 'UNAVAILABLE', 'SUCCESS']);
 
 describe('the table of endpoints', () => {
-  it('has the twelve of the interface, two for events and three of the sandbox, each under its own name and path', () => {
+  it('has the twelve of the interface, two for events and six of the sandbox, each under its own name and path', () => {
     expect(Object.entries(ENDPOINTS).map(([key, { name, path }]) => [key === name, path])).toEqual(
       [
         'auth/token',
@@ -28,6 +28,9 @@ describe('the table of endpoints', () => {
         'sandbox/orders/advance',
         'sandbox/payments/refund',
         'sandbox/events/pull',
+        'sandbox/events/test',
+        'sandbox/requests/list',
+        'sandbox/channel/set',
       ].map((name) => [true, `/openapi/v1/${name}`]),
     );
   });
@@ -51,7 +54,14 @@ describe('the table of endpoints', () => {
 
   it('marks the endpoints of the sandbox, also by name', () => {
     const sandboxOnly = endpoints.filter((endpoint) => endpoint.sandboxOnly).map(({ name }) => name);
-    expect(sandboxOnly).toEqual(['sandbox/orders/advance', 'sandbox/payments/refund', 'sandbox/events/pull']);
+    expect(sandboxOnly).toEqual([
+      'sandbox/orders/advance',
+      'sandbox/payments/refund',
+      'sandbox/events/pull',
+      'sandbox/events/test',
+      'sandbox/requests/list',
+      'sandbox/channel/set',
+    ]);
     expect(endpoints.filter(({ name }) => name.startsWith('sandbox/')).map(({ name }) => name)).toEqual(sandboxOnly);
   });
 

@@ -73,6 +73,12 @@ export const requests = gather('request', {
   ],
   'sandbox/payments/refund': [{ paymentOrderNo: 'no such number', amountCent: 1, reason: '' }],
   'sandbox/events/pull': [{ path: '/events/%E4%BA%8B', from: '2026-01-31T08:09:10Z', size: 10, cursor: 'x' }],
+  'sandbox/events/test': [{ eventType: 'payment.upcoming' }],
+  'sandbox/requests/list': [{ requestId: 'r', size: 100, cursor: 'x' }],
+  'sandbox/channel/set': [
+    {},
+    { callbackUrl: '', encryptedFields: 'v1', upcomingNoticeDays: 0, aesKeyEncrypted: encrypted },
+  ],
 });
 
 const answerOf = (endpoint: EndpointName): Body => EXAMPLES.find((one) => one.endpoint === endpoint)?.answer ?? {};
@@ -116,6 +122,11 @@ export const data = gather('answer', {
     { ...answerOf('sandbox/payments/refund'), refundStatus: 'FAIL', refundFailReason: 'no "funds"' },
   ],
   'sandbox/events/pull': [{ pushes: [], readAt: time, nextCursor: null }],
+  'sandbox/events/test': [
+    { ...answerOf('sandbox/events/test'), accepted: false, httpStatus: null, answer: 'ENOTFOUND' },
+  ],
+  'sandbox/requests/list': [{ requests: [], nextCursor: null }],
+  'sandbox/channel/set': [{ ...answerOf('sandbox/channel/set'), callbackUrls: [], acceptsV1: false }],
 });
 
 const [orderExample, paymentEvent] = EVENT_EXAMPLES;

@@ -11,9 +11,12 @@ export type NextStep = NonNullable<OrderAnswer['next']>;
 export type WaitingRefund = OrderAnswer['waitingRefunds'][number];
 export type OrderAction = OrderAnswer['actions'][number];
 export type Preview = Static<typeof schemas.orders.preview>;
+export type Mention = Static<typeof schemas.orders.mention>;
 export type Unmasked = Static<typeof schemas.orders.unmasked>;
 export type User = Static<typeof schemas.orders.userAnswer>;
 
+export type Debit = Static<typeof schemas.payments.debitLine>;
+export type RefundLine = Static<typeof schemas.payments.refundLine>;
 export type FailedPayment = Static<typeof schemas.payments.failedPayment>;
 export type FailedSummary = Static<typeof schemas.payments.failedSummary>;
 export type BulkRequest = Static<typeof schemas.payments.bulkRequest>;

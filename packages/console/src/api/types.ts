@@ -30,6 +30,10 @@ type RequestsAnswer = Static<typeof schemas.events.requestsAnswer>;
 export type RequestLine = RequestsAnswer['requests'][number];
 export type RequestsSummary = Static<typeof schemas.events.requestsSummary>;
 
+// Health and set-up
+export type Health = Static<typeof schemas.health.healthAnswer>;
+export type ChannelSetup = Static<typeof schemas.health.channelSetup>;
+
 // Alerts
 export type Alert = Static<typeof schemas.alerts.alert>;
 export type AlertAnswer = Static<typeof schemas.alerts.alertAnswer>;

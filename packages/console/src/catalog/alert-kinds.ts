@@ -201,6 +201,17 @@ const KINDS = {
       '请先检查桥接服务，再联系支付机构。系统会继续调用，恢复应答后告警自动解除。',
     ],
   ],
+  'institution-declining': [
+    ['Institution declines every debit', '支付机构拒绝全部扣款'],
+    [
+      'At least 20 debits were declined within ten minutes, and none succeeded.',
+      '十分钟内至少 20 笔扣款被拒绝，且无一成功。',
+    ],
+    [
+      'Look at the reasons of failed payments. If the cause is at the institution, pause its renewals until it is fixed.',
+      '请查看扣款失败的原因。如为支付机构问题，请先暂停其续费扣款。',
+    ],
+  ],
   'database-full': [
     ['Database cannot write', '数据库无法写入'],
     [

@@ -20,6 +20,7 @@ const useTexts = dictionary({
   ],
   password: ['Password', '密码'],
   code: ['Authenticator code', '身份验证器动态码'],
+  codeHint: ['Six digits, or a recovery code', '6 位数字，或备用验证码'],
   wrongPassword: ['The password is wrong.', '密码错误。'],
   wrongCode: ['The code is wrong or already used.', '动态码错误或已使用。'],
   wrongEither: [
@@ -88,7 +89,7 @@ function Question() {
       {hasTotp ? (
         <TextInput
           label={t('code')}
-          inputMode="numeric"
+          description={t('codeHint')}
           autoComplete="one-time-code"
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}

@@ -14,7 +14,7 @@ const useTexts = dictionary({
   name: ['Name', '用户名'],
   password: ['Password', '密码'],
   code: ['Authenticator code', '身份验证器动态码'],
-  codeHint: ['Six digits that change every 30 seconds', '6 位数字，每 30 秒更新一次'],
+  codeHint: ['Six digits, or a recovery code', '6 位数字，或备用验证码'],
   wrong: ['Wrong name or password.', '用户名或密码错误。'],
   wrongCode: ['The code is wrong or already used.', '动态码错误或已使用。'],
   locked: ['Too many attempts. Try again in {time}.', '尝试次数过多，请 {time} 后重试。'],
@@ -86,7 +86,6 @@ export function SignInForm({ person, onSignIn, children }: SignInFormProps) {
           label={t('code')}
           description={t('codeHint')}
           size="md"
-          inputMode="numeric"
           autoComplete="one-time-code"
           autoFocus
           required

@@ -9,6 +9,7 @@ import { countText } from '../parts/values/money.tsx';
 const useTexts = dictionary({
   alerts: ['{count} open', '{count} 条未处理'],
   approvals: ['{count} waiting', '{count} 条待审批'],
+  mentions: ['{count} unread', '{count} 条未读'],
   differences: ['{count} open', '{count} 条未关闭'],
   // Says "to be retried", because the page also lists payments that failed for good, which are not counted.
   failedPayments: ['{count} to be retried', '{count} 笔待重试'],

@@ -53,6 +53,7 @@ export const FailedIcon = icon(
   'M4 4.5h12a1.5 1.5 0 0 1 1.5 1.5v8a1.5 1.5 0 0 1-1.5 1.5h-12a1.5 1.5 0 0 1-1.5-1.5v-8a1.5 1.5 0 0 1 1.5-1.5M2.5 8h15M8 11l3 2.5M11 11l-3 2.5',
 );
 export const FilterIcon = icon('M3 5.5h14M5.5 10h9M8 14.5h4');
+export const HealthIcon = icon('M2.5 10.5h3.75l2-5.5 3.5 10 2-4.5h3.75');
 export const InboxIcon = icon('M3 11 5.25 4h9.5L17 11v5H3ZM3 11h4l1 2h4l1-2h4');
 export const PictureIcon = icon(
   'M4.5 4h11a1.5 1.5 0 0 1 1.5 1.5v9a1.5 1.5 0 0 1-1.5 1.5h-11a1.5 1.5 0 0 1-1.5-1.5v-9a1.5 1.5 0 0 1 1.5-1.5M3.5 14l4-4 3 3 2-2 4 4M12.5 7.5h.01',

@@ -16,6 +16,7 @@ import { OVERVIEW_FILTERS } from '../pages/overview/filters.ts';
 import { PAYMENTS_FILTERS } from '../pages/payments/filters.ts';
 import { RECONCILIATION_FILTERS } from '../pages/reconciliation/filters.ts';
 import { REQUEST_FILTERS } from '../pages/requests/filters.ts';
+import { LINE_FILTERS, SETTLEMENT_FILTERS } from '../pages/settlement/filters.ts';
 import { USER_FILTERS } from '../pages/user/filters.ts';
 import { NotFoundPage } from '../parts/states.tsx';
 import { sessionQuery } from '../session/session.ts';
@@ -86,11 +87,14 @@ export const routeTree = rootRoute.addChildren([
     page('/bulk', () => import('../pages/bulk/bulk-page.tsx')),
     page('/bulk/$runId', () => import('../pages/bulk/run-page.tsx'), RUN_FILTERS),
     page('/approvals', () => import('../pages/approvals/approvals-page.tsx'), APPROVALS_FILTERS),
+    page('/mentions', () => import('../pages/mentions/mentions-page.tsx')),
     page('/events', () => import('../pages/events/events-page.tsx'), EVENT_FILTERS),
+    page('/health', () => import('../pages/health/health-page.tsx'), ['range']),
     page('/requests', () => import('../pages/requests/requests-page.tsx'), REQUEST_FILTERS),
     page('/alerts', () => import('../pages/alerts/alerts-page.tsx'), ALERT_FILTERS),
     page('/reconciliation', () => import('../pages/reconciliation/reconciliation-page.tsx'), RECONCILIATION_FILTERS),
-    page('/settlement', () => import('../pages/settlement/settlement-page.tsx'), ['month']),
+    page('/settlement', () => import('../pages/settlement/settlement-page.tsx'), SETTLEMENT_FILTERS),
+    page('/settlement/lines', () => import('../pages/settlement/lines-page.tsx'), LINE_FILTERS),
     page('/channels', () => import('../pages/channels/channels-page.tsx')),
     page('/channels/$appId', () => import('../pages/channels/channel-page.tsx'), ['tab']),
     page('/products', () => import('../pages/products/products-page.tsx')),

@@ -14,16 +14,19 @@ import { SearchIcon } from '../icons/icons.tsx';
 import { problemText } from '../parts/problem-text.ts';
 import { placeAddress } from '../parts/values/place-link.tsx';
 import { Status, type StatusKind } from '../parts/values/status.tsx';
+import { useMayDo } from '../session/session.ts';
 import { addressOfResult } from './address-of-result.ts';
+import { checkLink, isLink, type LinkResult, LinkWords } from './link-result.tsx';
 import styles from './search-box.module.css';
 import type { TypedAhead } from './typed-ahead.ts';
 
 const useTexts = dictionary({
   placeholder: [
-    'Order, payment, refund, user, mobile number, last four card digits…',
-    '订单、扣款、退款、用户、手机号、卡尾号…',
+    'Order, payment, refund, user, mobile, code, card digits, link…',
+    '订单、扣款、退款、用户、手机号、兑换码、卡尾号、链接…',
   ],
   pages: ['Pages', '页面'],
+  link: ['Redemption link', '兑换链接'],
   order: ['Orders', '订单'],
   payment: ['Payments', '扣款'],
   refund: ['Refunds', '退款'],
@@ -47,10 +50,21 @@ const useTexts = dictionary({
   keys: ['↑ ↓ to choose, Enter to open, Esc to close', '↑ ↓ 选择，Enter 打开，Esc 关闭'],
 });
 
-const KINDS = ['order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
+/** A search result, or the result of checking a pasted link. */
+type Found = SearchResult | LinkResult;
+
+/** The fields that a result may have been found by without showing them. */
+const useMatchTexts = dictionary({
+  'benefit-code': ['benefit code', '兑换码'],
+  'replaced-benefit-code': ['replaced benefit code', '已更换的兑换码'],
+  'institution-reference': ['reference at the institution', '支付机构流水号'],
+  'institution-agreement-number': ['agreement number at the institution', '支付机构协议号'],
+});
+
+const KINDS = ['link', 'order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'] as const;
 
 /** By kind of result: the kind of its status, which selects the status's name. Kinds without a status are left out. */
-const STATUS_OF: Readonly<Partial<Record<SearchResult['kind'], StatusKind>>> = {
+const STATUS_OF: Readonly<Partial<Record<Found['kind'], StatusKind>>> = {
   order: 'order',
   payment: 'payment',
   refund: 'refund',
@@ -139,14 +153,17 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   );
 }
 
-const isOpenable = (result: SearchResult): boolean => addressOfResult(result) !== undefined;
+const isOpenable = (result: Found): boolean => addressOfResult(result) !== undefined;
 
 /** Searches for the text. The previous results stay visible during the search, so that the list does not flicker. */
 function useResults(asked: string) {
   const [settled] = useDebouncedValue(asked, 120);
-  const found = useQuery({
+  const mayCheckLinks = useMayDo('support');
+  const found = useQuery<{ results: Found[]; hasMore: boolean; isMobileLeftOut: boolean }>({
     queryKey: ['/search', settled],
-    queryFn: ({ signal }) => api.get('/search', { q: settled }, signal),
+    // A link is a key to the user's codes, so it must not become part of a URL.
+    queryFn: ({ signal }) =>
+      mayCheckLinks && isLink(settled) ? checkLink(settled) : api.get('/search', { q: settled.slice(0, 200) }, signal),
     enabled: settled !== '',
     placeholderData: keepPreviousData,
     staleTime: 5_000,
@@ -154,7 +171,11 @@ function useResults(asked: string) {
   const isOfThis = settled === asked && !found.isPlaceholderData;
   const state: SearchState =
     asked === '' || (isOfThis && found.isSuccess) ? 'found' : isOfThis && found.isError ? 'failed' : 'searching';
-  const none = { results: [], hasMore: false, isMobileLeftOut: false };
+  const none: { results: readonly Found[]; hasMore: boolean; isMobileLeftOut: boolean } = {
+    results: [],
+    hasMore: false,
+    isMobileLeftOut: false,
+  };
   return { ...none, ...(asked === '' || state === 'failed' ? {} : found.data), state, error: found.error };
 }
 
@@ -209,7 +230,7 @@ function useEnter(asked: string, isFound: boolean, openFirst: () => void) {
   };
 }
 
-function useOpenResult(): (result: SearchResult) => void {
+function useOpenResult(): (result: Found) => void {
   const navigate = useNavigate();
   return (result) => {
     const place = addressOfResult(result);
@@ -221,8 +242,8 @@ function useOpenResult(): (result: SearchResult) => void {
 
 interface GroupProps {
   readonly label: string;
-  readonly results: readonly SearchResult[];
-  onOpen(result: SearchResult): void;
+  readonly results: readonly Found[];
+  onOpen(result: Found): void;
 }
 
 function Group({ label, results, onOpen }: GroupProps) {
@@ -242,18 +263,28 @@ function Group({ label, results, onOpen }: GroupProps) {
   );
 }
 
-function Result({ result }: { readonly result: SearchResult }) {
+function Result({ result }: { readonly result: Found }) {
+  const matchText = useMatchTexts() as (matched: string) => string;
+  if (result.kind === 'link') return <LinkWords result={result} />;
   const kind = STATUS_OF[result.kind];
+  const isFoundByHidden = HIDDEN_FIELDS.has(result.matched);
   return (
     <span className={styles.result}>
       <span className={styles.words}>
         <span className={`figures ${styles.title}`}>{result.title}</span>
-        <span className={styles.hint}>{result.subtitle}</span>
+        <span className={styles.hint}>
+          {isFoundByHidden ? `${matchText(result.matched)} · ` : ''}
+          {result.subtitle}
+        </span>
       </span>
       {kind && result.status ? <Status of={kind} value={result.status} /> : null}
     </span>
   );
 }
+
+const HIDDEN_FIELDS: ReadonlySet<string> = new Set([
+  ...['benefit-code', 'replaced-benefit-code', 'institution-reference', 'institution-agreement-number'],
+]);
 
 /** Finds pages by name. Returns all pages if the text is empty. */
 function usePagesNamed(text: string) {

@@ -14,7 +14,7 @@ export const GROUP_TEXTS: Readonly<Record<string, string>> = {
   Orders: 'Subscriptions: create, read and end them.',
   Payments: 'The periods of orders.',
   Events: 'The changes that the service pushes to your callback address.',
-  Sandbox: 'Time travel, refunds and pushes on demand. Not available in production.',
+  Sandbox: 'Time travel, refunds, pushes on demand, and your own settings. Not available in production.',
 };
 
 export const GROUPS = Object.keys(GROUP_TEXTS);
@@ -193,5 +193,30 @@ your machine that has no public address, or run \`npx perennial-channel listen\`
 affected.
 
 Events can appear late: poll from one minute before \`readAt\`, and skip the \`eventId\`s that you already have.`,
+  },
+  'sandbox/events/test': {
+    group: 'Sandbox',
+    title: 'Send a test push',
+    text: `Sends one signed push to your callback address now, and returns what your receiver answered. The push belongs to no order: its
+\`eventId\` begins with \`test-\` and its \`data\` is \`{"test":true}\`. It is not stored and not retried. Without a callback address
+nothing is sent, and \`accepted\` is false. Test pushes of a channel run one at a time: a call that has waited 5 s for others is 429001.`,
+  },
+  'sandbox/requests/list': {
+    group: 'Sandbox',
+    title: 'List requests',
+    text: `Returns the requests that were sent with your app id in the last seven days, newest first, with their results but without their
+bodies. A request appears a second after its answer. Successful calls of this endpoint and of \`sandbox/events/pull\` are not listed.
+
+For 401002 and 401003, \`reason\` names the probable mistake. [Your console](/developers/console) shows the same list.`,
+  },
+  'sandbox/channel/set': {
+    group: 'Sandbox',
+    title: 'Change your channel',
+    text: `Changes the given settings of your channel, all or none, and returns all of them. Without fields it only reads them. In
+production your operator makes these changes.
+
+You choose a new secret yourself, as 32 random bytes in base64, and send it encrypted with your current \`aesKey\`: so no answer contains a
+secret, and a repeated request changes nothing. The old secret and all tokens are invalid immediately, except with \`overlapHours\`: then
+both app secrets sign requests until \`formerSecretUntil\`. The other secrets [cannot overlap](/developers/guides/signing#rotate-a-secret).`,
   },
 };

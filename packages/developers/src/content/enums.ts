@@ -61,5 +61,6 @@ export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
       'the debit stays `PROCESSING` and gets its result about 20 s later: `SUCCESS`, or `FAIL` if `externalOrderNo` ends in `_RENEWAL_DECLINED`',
     AGREEMENT_INVALID: 'the institution reports that the agreement has ended',
   },
+  encryptedFields: { v1: '`svc_aes_v1`, the default', v2: '`svc_aes_v2`, which detects tampering' },
   grantType: { client_credentials: 'the only value' },
 };

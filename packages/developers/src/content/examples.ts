@@ -3,6 +3,7 @@ import { CATALOG } from './story/catalog.js';
 import { ENDING } from './story/ending.js';
 import { EVENTS_OF_THE_STORY } from './story/events.js';
 import { MOVING_ON } from './story/moving-on.js';
+import { OWN_CHANNEL } from './story/own-channel.js';
 import { READING } from './story/reading.js';
 import { SELLING } from './story/selling.js';
 
@@ -17,4 +18,5 @@ export const EXAMPLES: readonly Example[] = [
   ...MOVING_ON,
   ...EVENTS_OF_THE_STORY,
   ...ENDING,
+  ...OWN_CHANNEL,
 ];

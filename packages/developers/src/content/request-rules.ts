@@ -60,6 +60,7 @@ export const REQUEST_RULES: Readonly<Record<string, object>> = {
   OrdersUnsubscribeRequest: ONE_ORDER,
   EventsListRequest: { allOf: [PAGE_OR_CURSOR, notTogether('orderNo', 'externalOrderNo')] },
   EventsReplayRequest: { oneOf: [has('eventIds'), atLeastOne('from', 'to')] },
+  ChannelSetRequest: { anyOf: [has('appSecretEncrypted'), hasNone('overlapHours')] },
   OrdersAdvanceRequest: { allOf: [ONE_ORDER, exactlyOne('cycles', 'to')] },
 };
 

@@ -1,6 +1,6 @@
 import { EVENT_CONTRACT, type SettlementMode, WEBHOOK_RETRY_DELAYS_MS } from '@perennial/wire';
 import { type Html, html, raw } from '../html.js';
-import { type Page, renderContents } from '../layout.js';
+import { type Page, withContents } from '../layout.js';
 import { type Pieces, renderInline, renderMarkdown, renderTable } from '../markdown.js';
 import { ALL_CODES } from '../model.js';
 import { VECTOR_TEXTS } from '../vectors.js';
@@ -20,13 +20,13 @@ export const GUIDES: readonly {
     name: 'signing',
     title: 'Signing and encryption',
     summary: 'Sign requests, and encrypt personal data.',
-    words: 'authentication hmac aes encrypt decrypt credentials secret key rotate rotation reset',
+    words: 'authentication hmac aes encrypt decrypt credentials secret key rotate rotation roll reset',
   },
   {
     name: 'webhooks',
     title: 'Webhooks',
     summary: 'Receive events: verify, store and acknowledge them.',
-    words: 'webhook webhooks callback receiver notification retry retries resend redelivery',
+    words: 'webhook webhooks ngrok tunnel callback receiver notification retry retries resend redelivery',
   },
   {
     name: 'redemption',
@@ -50,9 +50,15 @@ export const GUIDES: readonly {
     name: 'sandbox',
     title: 'Sandbox',
     summary: 'Test a year in a second, a card without funds, a first debit without a result.',
-    words: 'rehearse test testing mock simulate',
+    words: 'rehearse test testing mock simulate docker container compose local',
   },
   { name: 'going-live', title: 'Going live', summary: 'Differences in production, and a checklist.' },
+  {
+    name: 'versions',
+    title: 'Versions and changes',
+    summary: 'What stays within a version, and what has changed.',
+    words: 'changelog versioning compatibility deprecation release upgrade',
+  },
 ];
 
 const PIECES: Pieces = {
@@ -73,15 +79,13 @@ const PIECES: Pieces = {
 export const guidePages = (texts: Readonly<Record<string, string>>): Page[] =>
   GUIDES.map(({ name, title, summary, words }) => {
     const body = html`<p class="eyebrow">Guide</p>${renderMarkdown(texts[name] ?? '', PIECES)}`;
-    const contents = renderContents(body);
     return {
       path: `guides/${name}`,
       title,
       summary,
       kind: 'Guide',
       ...(words === undefined ? {} : { words }),
-      body,
-      ...(contents ? { aside: contents } : {}),
+      ...withContents(body),
       shape: 'guide',
     };
   });

@@ -6,12 +6,13 @@ import type { EventExample } from '../content/story/events.js';
 import { DEMONSTRATION, pushHeadersFor, RECEIVER_PATH } from '../demonstration.js';
 import { showEncrypted } from '../encrypted-examples.js';
 import { type Html, html, raw } from '../html.js';
-import { hrefOf, type NavigationGroup, type Page, renderContents } from '../layout.js';
+import { hrefOf, type NavigationGroup, type Page, withContents } from '../layout.js';
 import { renderHeading, renderInline, renderMarkdown } from '../markdown.js';
 import { type Code, type Described, ENDPOINTS, EVENTS } from '../model.js';
 import { exampleAnswer } from '../openapi.js';
 import { snippetsFor } from '../snippets.js';
 import { link, renderCodes, renderFields } from './parts.js';
+import { renderSignIn } from './sign-in.js';
 
 export const pathOf = (name: string): string => `reference/${name}`;
 const WEBHOOKS_PATH = 'reference/webhooks';
@@ -40,15 +41,14 @@ export function referenceNavigation(): NavigationGroup[] {
 
 function overviewPage(text: string): Page {
   const body = renderMarkdown(text, { endpoints: renderEndpointTable, envelope: renderEnvelope });
-  const contents = renderContents(body);
   return {
     path: 'reference',
     title: 'API reference',
     summary: 'Base URL, headers, the envelope, formats, paging and idempotency.',
     kind: 'Reference',
-    words: 'idempotency-key headers authentication pagination timezone currency money amount version versioning',
-    body,
-    ...(contents ? { aside: contents } : {}),
+    words:
+      'idempotency-key idempotent headers authentication pagination timezone currency money amount version versioning',
+    ...withContents(body),
     shape: 'guide',
   };
 }
@@ -77,7 +77,7 @@ function endpointPage(one: Described): Page {
   ];
   const body = html`<p class="eyebrow">${text.group}</p>
 <h1>${text.title}</h1>
-<p class="call"><span class="method">POST</span> <code>${endpoint.path}</code> <a class="to-example" href="#example">Example</a></p>
+<p class="call"><span class="method">POST</span> <code>${endpoint.path}</code> <a class="to-example" href="#example">Example</a> <a class="to-try only-sandbox" href="#try-it">Try it</a></p>
 ${chips.length > 0 ? html`<p class="chips">${chips}</p>` : ''}
 ${endpoint.sandboxOnly ? html`<p class="callout only-production">This endpoint is available in the sandbox only. This installation is in production, where it is 404001.</p>` : ''}
 ${renderMarkdown(text.text, {}, text.title)}
@@ -98,8 +98,9 @@ ${one.codes.length > 0 ? html`<p class="quiet">Codes of this endpoint, in order 
     kind: `Endpoint ${endpoint.name}`,
     words: endpoint.path,
     body,
-    aside: renderExamples(one),
+    aside: html`${renderExamples(one)}${renderTryIt(one)}`,
     shape: 'reference',
+    scripts: ['try.js'],
   };
 }
 
@@ -121,6 +122,42 @@ ${renderCode(formatJson(exampleAnswer(example)), 'json', `Answer: ${example.summ
   });
   return html`<h2 class="only-read" id="example">Example: ${endpoint.name}</h2>${renderTabs(tabs, { label: 'Example', isOuter: true })}
 <p class="quiet small">${link('', 'Set up a client')}. Examples are encrypted with the published demonstration key.</p>`;
+}
+
+/** Endpoints whose example can be sent only once: the page replaces its order number and its user. */
+const CREATES: ReadonlySet<string> = new Set(['orders/create', 'agreements/bind-sms']);
+
+/** Renders a form that sends a request with the reader's own credentials. Its script shows it in the sandbox only. */
+function renderTryIt({ endpoint, examples }: Described): Html {
+  const bodies = examples.map(({ summary, request }) => ({
+    summary,
+    text: JSON.stringify(usePlainNames(request), null, 2),
+  }));
+  const options = bodies.map(({ summary, text }) => html`<option value="${text}">${summary}</option>`);
+  const choice = html`<div><label for="try-example">Example</label><select id="try-example" name="example">${options}</select></div>`;
+  return html`<section class="try only-sandbox" id="try" aria-labelledby="try-it">
+<h2 id="try-it">Try it</h2>
+<noscript><p class="quiet">This needs JavaScript.</p></noscript>
+${renderSignIn('try-sign-in')}
+<form class="form" id="try-form" data-endpoint="${endpoint.name}" data-fresh="${CREATES.has(endpoint.name) ? 'true' : 'false'}" hidden>
+<p class="quiet small">Signed in as <code id="try-who">test_demo</code>. Encrypted fields have their plain names here: the SDK encrypts them.</p>
+${bodies.length > 1 ? choice : ''}
+<div><label for="try-body">Body</label>
+<textarea id="try-body" name="body" rows="${Math.min(14, (bodies[0]?.text.split('\n').length ?? 1) + 1)}" spellcheck="false" autocomplete="off">${bodies[0]?.text ?? '{}'}</textarea></div>
+<div class="buttons"><button type="submit" class="button">Send to the sandbox</button></div>
+<div class="said" role="status"></div>
+</form>
+<div class="outcome" id="try-outcome"></div>
+</section>`;
+}
+
+/** Returns the body as the SDK takes it: field names without the suffix Encrypted. */
+function usePlainNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(usePlainNames);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name.replace(/(.)Encrypted$/, '$1'), usePlainNames(inner)]),
+  );
 }
 
 const SHORT_NAMES: Readonly<Record<string, string>> = { a1: 'A.1', a2: 'A.2', b: 'B' };

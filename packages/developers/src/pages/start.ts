@@ -21,6 +21,11 @@ export function startPage(text: string): Page {
           title: 'Signature diagnosis',
           text: 'Paste a refused request to find the mistake.',
         },
+        {
+          path: 'console',
+          title: 'Your console',
+          text: 'Your requests, orders, events and settings in the sandbox.',
+        },
         { path: 'openapi.json', title: 'OpenAPI 3.1', text: 'The API for code generators.' },
         {
           path: 'clients/perennial.postman_collection.json',

@@ -48,22 +48,22 @@ export const ORDER_DIAGRAM: Diagram = {
 
 export const PERIOD_DIAGRAM: Diagram = {
   label: 'States of a period',
-  width: 960,
-  height: 360,
+  width: 768,
+  height: 350,
   states: [
-    { name: 'BILLED', x: 330, y: 50, isFinal: true },
-    { name: 'WAIT', x: 90, y: 150 },
-    { name: 'PROCESSING', x: 330, y: 150 },
-    { name: 'SUCCESS', x: 610, y: 110 },
-    { name: 'FAIL', x: 610, y: 220, isFinal: true },
-    { name: 'REFUND_PART', x: 860, y: 60 },
-    { name: 'REFUND_FULL', x: 860, y: 170, isFinal: true },
-    { name: 'FAIL_RETRY', x: 330, y: 310 },
-    { name: 'CANCELED', x: 90, y: 310, isFinal: true },
+    { name: 'BILLED', x: 284, y: 40, isFinal: true },
+    { name: 'WAIT', x: 68, y: 145 },
+    { name: 'PROCESSING', x: 284, y: 145 },
+    { name: 'SUCCESS', x: 500, y: 105 },
+    { name: 'FAIL', x: 500, y: 215, isFinal: true },
+    { name: 'REFUND_PART', x: 702, y: 50 },
+    { name: 'REFUND_FULL', x: 702, y: 165, isFinal: true },
+    { name: 'FAIL_RETRY', x: 284, y: 310 },
+    { name: 'CANCELED', x: 68, y: 310, isFinal: true },
   ],
   edges: [
-    { from: undefined, to: 'PROCESSING', label: 'create, A', start: [150, -80] },
-    { from: undefined, to: 'BILLED', label: 'create, B', start: [-190, 0] },
+    { from: undefined, to: 'PROCESSING', label: 'create, A', start: [130, -85] },
+    { from: undefined, to: 'BILLED', label: 'create, B', start: [-180, 0] },
     { from: 'WAIT', to: 'BILLED', label: 'due, B' },
     { from: 'WAIT', to: 'PROCESSING', label: 'due, A' },
     { from: 'WAIT', to: 'CANCELED', label: 'unsubscribe' },
@@ -80,7 +80,7 @@ export const PERIOD_DIAGRAM: Diagram = {
   ],
 };
 
-const BOX = { width: 140, height: 40 };
+const BOX = { width: 124, height: 40 };
 /** The distance between the two edges that connect the same states in both directions. */
 const APART = 26;
 

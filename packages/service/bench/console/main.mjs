@@ -13,6 +13,7 @@ import { machineFacts } from '../facts.mjs';
 import { openStage } from '../stage.mjs';
 import { makeFailures, readsOfFailures } from './failed.mjs';
 import { FIRST, makeOrders } from './orders.mjs';
+import { makeOpenDebits, readsOfPayments } from './payments.mjs';
 import { withPlans } from './plans.mjs';
 import { measureWrite, WRITES } from './writes.mjs';
 
@@ -81,6 +82,7 @@ async function fill(stage, { orders, channels, rows, say }) {
   await createProduct(stage.operator, PRODUCT_OF_NOBODY);
   await makeOrders(stage, { orders, channels, say });
   if (rows.has('failed')) await makeFailures(stage);
+  if (rows.has('payments')) await makeOpenDebits(stage);
 }
 
 /** Looks up one order. The table gives the time of every other read relative to this look-up. */
@@ -184,6 +186,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
         ])
       : []),
     ...(rows.has('failed') ? readsOfFailures(operator, { appIds }) : []),
+    ...(rows.has('payments') ? readsOfPayments(operator, { appIds, day: daysAgo }) : []),
     ...(rows.has('figures') ? [{ kind: 'figures', label: 'a turn', read: turnOf(operator) }] : []),
   ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
 }
@@ -274,6 +277,7 @@ async function sizesOf({ maker }) {
           'agreements_card_tail',
         ],
         ...['external_orders_of_user', 'external_orders_number', 'orders_pkey', 'failed_payments'],
+        ...['debit_attempts_of_channel', 'refunds', 'refunds_of_channel'],
       ],
     ],
   );

@@ -1,6 +1,6 @@
 import { readKindOptions } from '../kind-options.mjs';
 
-export const ROWS = ['lists', 'totals', 'search', 'overview', 'failed', 'figures', 'writes'];
+export const ROWS = ['lists', 'totals', 'search', 'overview', 'failed', 'payments', 'figures', 'writes'];
 
 export const HELP = `npm run bench -- console [options]
 

@@ -46,7 +46,10 @@ const SENTENCES = {
   'pool-empty': 'claims wait for codes to be imported',
   'pool-empty|resolved': 'every claim has its code',
   'pool-low': '{1} codes are left, fewer than {2}',
-  'pool-low|resolved': ['enough codes are left, or no minimum is set', 'enough codes are left, or none are asked for'],
+  'pool-low|resolved': [
+    'enough codes are left, no minimum is set, or claims wait for codes',
+    'enough codes are left, or no minimum is set',
+  ],
   'claim-refused|resolved': 'the claim has its code',
   'claim-unknown-for-a-day': ['the supplier has not reported a result', 'the supplier has not said what became of it'],
   'claim-unknown-for-a-day|not-asked': ['the supplier cannot be queried', 'the supplier cannot be asked'],
@@ -62,6 +65,8 @@ const SENTENCES = {
   'sign-in-failures': '{1} failed sign-ins within a minute, of {2} names, from {3} addresses',
   'institution-silent': 'no answer since {1}: {2} calls have failed',
   'institution-silent|resolved': 'the institution has answered a call',
+  'institution-declining': 'since {1} all {2} debits with a result were declined',
+  'institution-declining|resolved': 'a debit has succeeded',
   'database-full': [
     'writes fail with {1}: the disk is full or faulty',
     'writes fail with {1}: no room on its disk, or the disk fails',

@@ -39,6 +39,7 @@ export const ALERT_KINDS = [
   'undecryptable-fields',
   'sign-in-failures',
   'institution-silent',
+  'institution-declining',
   'database-full',
   'bridge-currency',
   'peer-refused',

@@ -30,12 +30,14 @@ const NUMBER_STAYS_FOREIGN = `exists (
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
 /**
- * SQL: true if the pool of benefit `f` has fewer codes than its threshold. Stops counting at the threshold, and reads
- * the index of unused codes.
+ * SQL: true if the pool of benefit `f` has fewer codes than its threshold, and no claim waits for codes: then the alert
+ * `pool-empty` is enough. Stops counting at the threshold, and reads the index of unused codes.
  */
 export const isStockLow = (f: string) => `${f}.kind = 'POOL' and ${f}.low_stock > (
   select count(*) from (select from pool_codes p where p.benefit_code = ${f}.benefit_code and p.given_to is null
-    limit ${f}.low_stock) as counted)`;
+    limit ${f}.low_stock) as counted)
+  and not exists (select from alerts e
+    where e.kind = 'pool-empty' and e.subject = ${f}.benefit_code and e.resolved_at is null)`;
 
 /**
  * Defines how each kind of alert ends. A kind with an SQL condition needs a text that says why the alert was resolved.
@@ -106,6 +108,10 @@ const ALERT_ENDS: {
   'institution-silent': {
     when: `not exists (select from institution_health h
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,
+  },
+  'institution-declining': {
+    when: `exists (select from peer_calls p where p.grain = 'MINUTE' and p.at > a.last_seen_at - interval '1 min'
+      and p.peer = 'INSTITUTION' and p.code = a.subject and p.debits_paid > 0)`,
   },
   'database-full': {
     // Resolved after two minutes without a repetition: while a node sees write failures, it tries to raise the alert

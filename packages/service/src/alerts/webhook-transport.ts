@@ -1,17 +1,9 @@
-import { createHmac } from 'node:crypto';
 import type { Clock } from '../platform/clock.js';
 import type { Settings } from '../platform/settings.js';
+import { postSigned } from '../platform/signed-post.js';
 import { AlertNotTaken, type AlertTransport, describeFailure, MAX_SENDING_MS } from './transport.js';
 
 export type WebhookSettings = NonNullable<Settings['alertWebhook']>;
-
-/**
- * Returns the value of the signature header: HMAC-SHA256 over the timestamp header, a dot and the body's bytes. The
- * timestamp is signed to prevent replays of old messages.
- */
-export function signAlert(secret: string, timestamp: string, body: string): string {
-  return createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
-}
 
 /** Posts to the configured URL. Any 2xx status means that the message was accepted. */
 export function createWebhookTransport({ url, secret }: WebhookSettings, clock: Clock): AlertTransport {
@@ -19,24 +11,16 @@ export function createWebhookTransport({ url, secret }: WebhookSettings, clock: 
   return {
     way: 'WEBHOOK',
     async send(messageId, message, signal = closing.signal) {
-      const timestamp = String(Math.floor(clock.now() / 1000));
       const body = JSON.stringify({ messageId, ...message });
       let status: number;
       try {
-        const answer = await fetch(url, {
-          method: 'POST',
-          // Redirects are not followed, because the operator has not configured their target.
-          redirect: 'manual',
-          headers: {
-            'content-type': 'application/json; charset=utf-8',
-            'x-perennial-timestamp': timestamp,
-            'x-perennial-signature': signAlert(secret, timestamp, body),
-          },
+        const timeout = AbortSignal.timeout(MAX_SENDING_MS);
+        status = await postSigned(
+          { url, secret },
           body,
-          signal: AbortSignal.any([AbortSignal.timeout(MAX_SENDING_MS), closing.signal, signal]),
-        });
-        status = answer.status;
-        await answer.body?.cancel();
+          clock.now(),
+          AbortSignal.any([timeout, closing.signal, signal]),
+        );
       } catch (error) {
         throw new AlertNotTaken(describeFailure(error));
       }

@@ -59,6 +59,8 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
       const columns = sealCard(channel, agreementId, card, request.bankCode);
       if (former) {
         const row = await lockBinding(tx, channel.channelId, String(agreementId));
+        // An erasure may have come first. The card must not be stored with the pseudonym.
+        requireSameUser(row, request.channelUserId);
         await restartBinding(tx, { agreementId, status: requireOpenBinding(row).to, ...columns, now: reservedAt });
       } else {
         await insertAgreement(tx, {
@@ -113,9 +115,7 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
   async function checkRequest(database: Queryable, channel: Channel, request: BindSmsRequest) {
     const { bindOrderNo, channelUserId, productCode, bankCode } = request;
     const former = bindOrderNo === undefined ? undefined : await findBinding(database, channel.channelId, bindOrderNo);
-    if (former && former.channelUserId !== channelUserId) {
-      throw new Rejection('PARAM_INVALID', "channelUserId differs from the binding's");
-    }
+    requireSameUser(former, channelUserId);
     if (productCode !== undefined && productCode !== '') await catalog.requireProduct(database, channel, productCode);
     if (bindOrderNo !== undefined) requireOpenBinding(former);
     const asked = request.paymentChannelCode ?? former?.paymentChannelCode;
@@ -142,6 +142,12 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
     if (outcome.kind === 'unknown') return 'it is not known whether the code was sent, try again in a minute';
     const stored = await storeCodeSent(tx, { ...sending, at: clock.now(), reference: outcome.reference });
     return stored ? undefined : 'another request on the same binding order came in between';
+  }
+}
+
+function requireSameUser(row: BindingRow | undefined, channelUserId: string): void {
+  if (row && row.channelUserId !== channelUserId) {
+    throw new Rejection('PARAM_INVALID', "channelUserId differs from the binding's");
   }
 }
 

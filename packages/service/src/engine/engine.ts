@@ -2,7 +2,6 @@ import { listPaymentChannelCodes } from '../catalog/payment-channels/list-paymen
 import { listOpenPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
 import { createPushClient } from '../delivery/transport/push-client.js';
 import { listSuppliedBenefits } from '../fulfilment/fulfilment-settings-sql.js';
-import type { InstitutionHealth } from '../gateways/institution-health.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import type { RedeemLinks } from '../subscriptions/domain/orders/redeem-links.js';
 import { createBusinessReader } from './business-reader.js';
@@ -33,8 +32,6 @@ import { runEvery } from './timer.js';
 
 export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, 'counts' | 'stopping'> {
   readonly links: RedeemLinks;
-  /** Records the results of calls through the gateways. */
-  readonly institutionHealth: InstitutionHealth;
   readonly clockWatch: ClockWatch;
   /** The metrics that this node's /metrics shows. */
   readonly metrics?: BusinessMetrics;
@@ -120,7 +117,7 @@ export function startEngine(engine: EngineDeps) {
     runEvery(60, 'housekeeping', log, whileClockIsRight(createHousekeeping(engine)), { atOnce: true }),
     runEvery(60, 'figures', log, whileClockIsRight(createFiguresJob(deps)), { atOnce: true }),
     runEvery(engine.alertSeconds?.resolved ?? USUAL_SECONDS.resolved, 'institutions', log, () =>
-      watchInstitutions(database, engine.institutionHealth),
+      watchInstitutions(database),
     ),
     runEvery(15, 'failed sign-ins', log, () => reportFailedSignIns(database)),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),

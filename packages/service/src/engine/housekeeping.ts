@@ -4,12 +4,14 @@ import { FORGET_LAPSED_CHANGES } from '../operator/approvals/approvals-sql.js';
 import type { Database } from '../platform/db/database.js';
 import { DEFAULT_AGREEMENT_DATA_DAYS, DEFAULT_EVENTS_RETENTION_DAYS, type Environment } from '../platform/settings.js';
 import { createPatientDatabase } from './housekeeping/bounded-steps.js';
+import { createCodeHashing } from './housekeeping/code-hashes.js';
 import { createBenefitExpiry } from './housekeeping/expired-benefits.js';
 import { emptyStaleNonceSlot } from './housekeeping/nonces.js';
 import {
   deleteOldAlertMessages,
   deleteOldAnswers,
   deleteOldAuditTexts,
+  deleteOldCallCounts,
   deleteOldComments,
   deleteOldNotes,
   deleteOldSignIns,
@@ -72,6 +74,7 @@ export function createHousekeeping({
     nonceSlotsEmptied: () => emptyStaleNonceSlot(database),
     answersDeleted: () => deleteOldAnswers(database),
     sendsDeleted: () => deleteOldSmsSends(database),
+    callCountsDeleted: () => deleteOldCallCounts(database),
     signInsDeleted: () => deleteOldSignIns(database),
     alertMessagesDeleted: () => deleteOldAlertMessages(database),
     formerSecretsForgotten: async () => (environment === 'sandbox' ? 0 : forgetFormerSecrets(database)),
@@ -82,6 +85,7 @@ export function createHousekeeping({
     lapsedChangesForgotten: async () => (await database.query(FORGET_LAPSED_CHANGES)).length,
     agreementsMasked: channels ? createAgreementMasking(database, channels, agreementDataDays) : async () => 0,
     usersDeleted: createUserDeletion(database),
+    codesHashed: channels ? createCodeHashing(database, channels) : async () => 0,
   };
   type Chore = keyof typeof chores;
 

@@ -11,6 +11,8 @@ export interface ClaimToFulfil {
   readonly faceValueCent: number;
   readonly orderNo: number;
   readonly cycleNo: number;
+  /** The claim number of the code that this code replaces. The supplier must no longer honour that code. */
+  readonly replaces?: string;
   /** The request that claims the benefit. Undefined if a job asks the supplier about the claim. */
   readonly origin?: Origin;
 }

@@ -46,8 +46,9 @@ export function createSupplier({ url, key, clock, log, deadlineMs, peers }: Supp
     });
   return {
     kind: 'SUPPLIER',
-    async fulfil({ claimNo, benefitCode, faceValueCent, orderNo, cycleNo, origin }: ClaimToFulfil) {
-      const body = { claimNo, benefitCode, faceValueCent, orderNo: String(orderNo), cycleNo };
+    async fulfil({ claimNo, benefitCode, faceValueCent, orderNo, cycleNo, replaces, origin }: ClaimToFulfil) {
+      const what = { claimNo, benefitCode, faceValueCent, orderNo: String(orderNo), cycleNo };
+      const body = replaces === undefined ? what : { ...what, replaces };
       return readSupplierOutcome(
         await call('fulfil', body, { number: claimNo, ...(origin ? { origin } : {}) }),
         claimNo,

@@ -1,3 +1,4 @@
+import type { DeclineKind } from '@perennial/wire/enums';
 import type { Origin } from '../platform/tracing.js';
 
 /**
@@ -19,8 +20,19 @@ export interface Gateway {
   verifyNotice(notice: RawNotice): Notice;
   /** Yields the institution's bookings on a day of Asia/Shanghai, yyyy-MM-dd. */
   statement(day: string): AsyncIterable<StatementLine>;
+  /** Makes calls that change nothing, to test the connection. Undefined if nobody is called. */
+  testCalls?(): Promise<readonly TestCall[]>;
   /** Closes connections. Calls in flight have an unknown outcome. */
   close?(): Promise<void>;
+}
+
+/** A call that tests a connection. */
+export interface TestCall {
+  readonly operation: 'handshake' | 'debit-query';
+  readonly isAnswered: boolean;
+  readonly ms: number;
+  /** The currency of a handshake, the outcome of a query, or why there is no usable answer. */
+  readonly said: string;
 }
 
 /** Card data in plain text, which exists only in memory. Channels send it encrypted, and it is stored encrypted. */
@@ -75,7 +87,13 @@ export type DebitQuery = Omit<DebitRequest, 'institutionNo'>;
 
 export type DebitOutcome =
   | { readonly kind: 'success'; readonly paidAt: number; readonly amountCent: number; readonly institutionRef: string }
-  | { readonly kind: 'declined'; readonly decline: Decline; readonly reason: string }
+  | {
+      readonly kind: 'declined';
+      readonly decline: Decline;
+      /** Undefined if the institution names none. It is then derived from the reason when the debit is settled. */
+      readonly declineKind?: DeclineKind;
+      readonly reason: string;
+    }
   /**
    * The debit was accepted. A notice or a query brings its outcome. `askAt` is the time by which the outcome is known,
    * in Unix milliseconds. `isUnheard`: the bridge has accepted the debit, but its institution did not answer.

@@ -1,3 +1,4 @@
+import { type CallCounter, createCallCounter, toCallResult } from './call-counts.js';
 import type { Gateway } from './gateway.js';
 import type { Gateways } from './gateway-registry.js';
 
@@ -10,18 +11,13 @@ export interface CallsSeen {
   readonly failures: number;
 }
 
-interface Outcome {
-  readonly kind: string;
-  readonly isUnheard?: true;
-}
-
 const NOTHING_SEEN: CallsSeen = { answeredAt: undefined, failingSince: undefined, failedAt: undefined, failures: 0 };
 
 /**
- * Records for each payment channel whether its institution answers. Any outcome but `unknown` is an answer, including a
- * refusal. If the bridge answers but its institution did not, the call counts as failed.
+ * Records for each payment channel whether its institution answers, and counts its calls. Any outcome but `unknown` is
+ * an answer, including a refusal. If the bridge answers but its institution did not, the call counts as failed.
  */
-export function createInstitutionHealth() {
+export function createInstitutionHealth(counter: CallCounter = createCallCounter()) {
   let seen = new Map<string, CallsSeen>();
 
   function note(code: string, isAnswered: boolean): void {
@@ -32,27 +28,44 @@ export function createInstitutionHealth() {
   }
 
   function watchGateway(code: string, gateway: Gateway): Gateway {
-    const noted = async <Result extends Outcome>(call: Promise<Result>): Promise<Result> => {
+    const noted = async <Result extends { readonly kind: string }>(call: Promise<Result>): Promise<Result> => {
+      const began = performance.now();
       const outcome = await call;
-      note(code, outcome.kind !== 'unknown' && !outcome.isUnheard);
+      const result = toCallResult(outcome);
+      note(code, result !== 'unknown');
+      counter.countCall('INSTITUTION', code, result, performance.now() - began);
       return outcome;
     };
+    const notedDebit = async <Result extends { readonly kind: string }>(call: Promise<Result>): Promise<Result> => {
+      const outcome = await noted(call);
+      counter.countDebit(code, outcome);
+      return outcome;
+    };
+    const { testCalls } = gateway;
     return {
       sendBindCode: (request) => noted(gateway.sendBindCode(request)),
       confirmBind: (request) => noted(gateway.confirmBind(request)),
-      debit: (request) => noted(gateway.debit(request)),
-      queryDebit: (request) => noted(gateway.queryDebit(request)),
+      debit(request) {
+        if (request.cycleNo === 1) counter.countFirstDebit(code);
+        return notedDebit(gateway.debit(request));
+      },
+      queryDebit: (request) => notedDebit(gateway.queryDebit(request)),
       refund: (request) => noted(gateway.refund(request)),
       queryRefund: (request) => noted(gateway.queryRefund(request)),
       cancelAgreement: (request) => noted(gateway.cancelAgreement(request)),
-      verifyNotice: (notice) => gateway.verifyNotice(notice),
+      verifyNotice(raw) {
+        const notice = gateway.verifyNotice(raw);
+        if (notice.kind === 'debit') counter.countDebit(code, notice.outcome);
+        return notice;
+      },
       statement: (day) => gateway.statement(day),
+      ...(testCalls && { testCalls: () => testCalls.call(gateway) }),
     };
   }
 
   return {
     /**
-     * Wraps gateways, so that the results of their calls are recorded, except those of `statement` and `verifyNotice`.
+     * Wraps gateways, so that the results of their calls are recorded, except those of `statement` and `testCalls`.
      */
     watch(gateways: Gateways): Gateways {
       const watched = new Map<string, { readonly gateway: Gateway; readonly noting: Gateway }>();
@@ -68,6 +81,7 @@ export function createInstitutionHealth() {
         close: async () => gateways.close?.(),
       };
     },
+    counter,
     /** Returns and clears the records, by the code of the payment channel. */
     take(): ReadonlyMap<string, CallsSeen> {
       const taken = seen;

@@ -56,14 +56,15 @@ export function createRecorder(
       httpStatus: got.status,
       durationMs: Math.round(elapsedMs),
       requestId: request.id,
-      reason: reply.refusalMessage ?? null,
+      reason:
+        reply.refusalMessage === undefined ? null : [reply.refusalMessage, ...(request.warnings ?? [])].join('; '),
       address: request.ip ?? '',
     });
   };
 }
 
-/**
- * Returns true for a developer's successful polls, which come once a second and would bury the channel's other calls.
- */
-const isPoll = (endpoint: string, code: string): boolean =>
-  endpoint === ENDPOINTS['sandbox/events/pull'].path && code === CODES.SUCCESS.code;
+/** Endpoints that a developer's tools poll. */
+const POLLED: readonly string[] = [ENDPOINTS['sandbox/events/pull'].path, ENDPOINTS['sandbox/requests/list'].path];
+
+/** Returns true for a developer's successful polls, which would bury the channel's other calls. */
+const isPoll = (endpoint: string, code: string): boolean => POLLED.includes(endpoint) && code === CODES.SUCCESS.code;

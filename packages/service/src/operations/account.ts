@@ -2,7 +2,7 @@ import { deleteSession, listSessions } from '../console/sessions/sessions-sql.js
 import { checkCode, checkPassword, WrongProof } from '../console/sessions/sign-in.js';
 import { NotFoundError, refusal } from '../operator/operator.js';
 import { changePassword } from '../operator/people/people.js';
-import { beginTotp, confirmTotp, removeTotp } from '../operator/people/second-factor.js';
+import { beginTotp, confirmTotp, removeTotp, replaceRecoveryCodes } from '../operator/people/second-factor.js';
 import * as schema from '../operator/schemas/session.js';
 import { operation } from './operation.js';
 
@@ -66,13 +66,20 @@ export const accountOperations = [
     path: '/account/totp',
     role: 'viewer',
     isOwn: true,
-    summary: 'Finish the setup with a first code',
+    summary: 'Finish the setup with a first code; shows ten recovery codes once',
     body: schema.totpRequest,
-    answer: schema.nothing,
-    async run(operator, { code }, { person }) {
-      await confirmTotp(operator, { name: person.name, code });
-      return {};
-    },
+    answer: schema.recoveryCodes,
+    run: (operator, { code }, { person }) => confirmTotp(operator, { name: person.name, code }),
+  }),
+  operation({
+    method: 'POST',
+    path: '/account/recovery-codes',
+    role: 'viewer',
+    isOwn: true,
+    needsProof: true,
+    summary: 'Replace your recovery codes and show them once; the former ones end',
+    answer: schema.recoveryCodes,
+    run: (operator, _input, { person }) => replaceRecoveryCodes(operator, person),
   }),
   operation({
     method: 'POST',

@@ -1,3 +1,5 @@
+import { findFulfilment } from '../fulfilment/fulfilment-settings-sql.js';
+import type { Operator } from '../operator/operator.js';
 import {
   importCodes,
   listBenefits,
@@ -49,6 +51,7 @@ export const benefitOperations = [
     answer: schemas.benefitChanged,
     run: (operator, { supplierKey: key, ...input }) =>
       setFulfilment(operator, { ...input, ...(key === undefined ? {} : { supplierKey: readKey(key) }) }),
+    secondPerson: { chosen: chooseWrappedKey },
     toAnswer: ({ changed, ...benefit }) => ({ benefit: toBenefitView(benefit), changed }),
     command: {
       usage: 'benefit set-fulfilment <benefit-code>',
@@ -79,14 +82,17 @@ export const benefitOperations = [
     command: {
       usage: 'benefit set-presentation <benefit-code>',
       inCells: () => ({}),
-      summary: 'change its icon, descriptions and link; none removes a part',
+      summary: 'change its names, icon, descriptions and link; none removes a part',
       examples: [
         'set-presentation VIP_PASS --icon pass.svg --zh 全场通用 --en "For everything in the shop"',
         'set-presentation VIP_PASS --use-url https://shop.example/redeem',
+        'set-presentation VIP_PASS --name-zh 会员权益 --name-en "VIP pass"',
         'set-presentation VIP_PASS --icon none',
       ],
       fields: {
         icon: ['--icon <file>', 'SVG or PNG of at most 64 KiB, or none', readPictureFile],
+        nameZh: ['--name-zh <text>', 'name in Chinese, at most 120 characters, or none'],
+        nameEn: ['--name-en <text>', 'name in English, at most 120 characters, or none'],
         descriptionZh: ['--zh <text>', 'description in Chinese, at most 120 characters, or none'],
         descriptionEn: ['--en <text>', 'description in English, at most 120 characters, or none'],
         useUrl: ['--use-url <url>', 'address where its codes are used, or none'],
@@ -143,6 +149,17 @@ export const benefitOperations = [
     text: ({ withdrawn, ...benefit }) => safeText`withdrew ${withdrawn} codes\n\n${benefitText(benefit)}`,
   }),
 ];
+
+/** Replaces the key by the key as the trial run has wrapped it, for the address of the trial run. */
+async function chooseWrappedKey(
+  _: unknown,
+  { benefitCode, supplierKey }: { readonly benefitCode: string; readonly supplierKey?: string },
+  { database }: Operator,
+) {
+  if (supplierKey === undefined) return {};
+  const { supplierUrl, supplierKey: wrappedKey } = (await findFulfilment(database, benefitCode)) ?? {};
+  return { supplierKey: undefined, supplierUrl, wrappedKey };
+}
 
 /** Shows the number of codes left only if the benefit has a pool or if codes were ever imported. */
 function toBenefitView(view: BenefitFulfilmentView) {

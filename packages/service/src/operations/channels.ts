@@ -4,6 +4,7 @@ import { type Changed, OperatorError } from '../operator/operator.js';
 import { setBranding } from '../operator/provisioning/branding.js';
 import { changeSettings } from '../operator/provisioning/change-settings.js';
 import { CALLBACK_EVENT_TYPES } from '../operator/provisioning/channel-settings.js';
+import { readChannelSetup } from '../operator/provisioning/channel-setup.js';
 import {
   createChannel,
   listChannels,
@@ -21,6 +22,7 @@ import {
 import { type Authorized, type PeriodWarning, periodWarningText } from '../operator/provisioning/period-rules.js';
 import { requirePicture } from '../operator/provisioning/pictures.js';
 import { authorizeProduct, withdrawProduct } from '../operator/provisioning/products.js';
+import { channelSetup } from '../operator/schemas/health.js';
 import * as schemas from '../operator/schemas/setup.js';
 import { measureTones } from '../redeem/brand/tones.js';
 import { readPictureFile } from './command/files.js';
@@ -83,6 +85,13 @@ export const channelOperations = [
     command: { usage: 'channel show <app-id>', examples: ['show test_demo'], text: channelText },
   }),
   operation({
+    method: 'GET',
+    path: '/channels/{appId}/setup',
+    summary: 'The steps from a new channel to its first order, with those that are done',
+    answer: channelSetup,
+    run: readChannelSetup,
+  }),
+  operation({
     method: 'PUT',
     path: '/channels/{appId}',
     role: 'admin',
@@ -105,8 +114,10 @@ export const channelOperations = [
         'set test_demo --ip-list 203.0.113.7 198.51.100.0/24 2001:db8::/32',
         'set test_demo --upcoming-notices 5 --answers v2 --refuse-v1',
         'set test_demo --callback none --ip-list none',
+        'set test_demo --name "Partner One"',
       ],
       fields: {
+        name: ['--name <text>', 'name that operators see'],
         'callback.url': ['--callback <url>', 'where its events are sent, or none'],
         'callback.eventType': [
           '--event <type>',

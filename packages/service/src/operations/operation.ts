@@ -1,9 +1,10 @@
-import type { AnySchema, ObjectSchema, Static } from '@perennial/wire';
+import { type AnySchema, formatTime, type ObjectSchema, type Static } from '@perennial/wire';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { PushClient } from '../delivery/transport/push-client.js';
 import type { FindStep } from '../operator/approvals/carry-out-change.js';
+import type { ChosenInput } from '../operator/approvals/changes.js';
 import type { CellAsker } from '../operator/cells/ask-cells.js';
-import type { OperatorWithGateways } from '../operator/operator.js';
+import type { Operator, OperatorWithGateways } from '../operator/operator.js';
 import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import type { Role } from '../operator/people/roles.js';
 import type { Unchanging } from '../operator/schemas/parts.js';
@@ -18,6 +19,8 @@ export interface Tools extends RefundLimits {
   readonly consoleUrl: () => string;
   /** The URL at which channels reach the API. */
   readonly publicUrl: () => string;
+  /** The URL at which users reach the redemption page. */
+  readonly redeemUrl: () => string;
   /** Reads figures of the other cells. */
   readonly cells: CellAsker;
 }
@@ -111,14 +114,22 @@ type Run<Input, Result> = (operator: OperatorWithGateways, input: Input, context
 type Shown = Readonly<Record<string, string>>;
 
 /** A change that may need a second admin in production (`NEEDS_SECOND_ADMIN`). Its step only writes to the database. */
-export interface SecondPerson<Result> {
+export interface SecondPerson<Result, Input = never> {
+  /**
+   * Returns the input that the step gets, and that is stored until the approval. Runs before the transaction of the
+   * step. Needed if the input contains personal data, which must be stored sealed.
+   */
+  readonly prepare?: (operator: OperatorWithGateways, input: never) => Promise<object>;
   /**
    * Returns the secrets that the step's result contains or gives access to. Called after the commit. If this function
    * is set, the requester carries out the approved change and sees the secrets. They are not stored.
    */
   readonly secrets?: (result: Result, operator: OperatorWithGateways) => Shown | Promise<Shown>;
-  /** Returns input fields whose values the step has chosen. The approved change uses the same values. */
-  readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
+  /**
+   * Returns input fields whose values the step has chosen. The approved change uses the same values. Must replace each
+   * secret of the input, because the fields are stored.
+   */
+  readonly chosen?: (result: Result, input: Input, operator: Operator) => ChosenInput | Promise<ChosenInput>;
 }
 
 /** A row of the table of operations: an action in the console, on the command line, or in both. */
@@ -178,7 +189,7 @@ export function operation<
       context: Context,
       operator: OperatorWithGateways,
     ) => Unchanging<Static<Answer>> | Promise<Unchanging<Static<Answer>>>;
-    readonly secondPerson?: SecondPerson<Result>;
+    readonly secondPerson?: SecondPerson<Result, InputOf<Path, Query, Body>>;
     readonly command?: CommandRules<InputOf<Path, Query, Body>, Result>;
   },
 ): TypedOperation<Method, Path, InputOf<Path, Query, Body>, Static<Answer>>;
@@ -239,6 +250,10 @@ export class FileAnswer {
     readonly pieces: AsyncIterable<string>,
   ) {}
 }
+
+/** Returns the name of a file by its content, and by the day up to which the content is known. */
+export const datedName = ({ clock }: OperatorWithGateways, ...content: readonly string[]): string =>
+  `${content.join('-')}-as-of-${formatTime(clock.now()).slice(0, 10)}.csv`;
 
 /** Creates a CSV file. Its byte order mark lets spreadsheets detect UTF-8 when a user opens the file with a click. */
 export const createCsvAnswer = (name: string, lines: AsyncIterable<string>): FileAnswer =>

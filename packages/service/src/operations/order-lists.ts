@@ -2,7 +2,7 @@ import { exportOrders, listOrders, totalOrders } from '../operator/orders/list-o
 import { showUser } from '../operator/orders/users/show-user.js';
 import { ROLES_FOR_USERS } from '../operator/people/roles.js';
 import * as schemas from '../operator/schemas/orders.js';
-import { createCsvAnswer, operation } from './operation.js';
+import { createCsvAnswer, datedName, operation } from './operation.js';
 
 export const orderListOperations = [
   operation({
@@ -28,7 +28,7 @@ export const orderListOperations = [
     query: schemas.orderFilter,
     answer: schemas.ordersCsv,
     run: async (operator, input, { person }) =>
-      createCsvAnswer('orders.csv', await exportOrders(operator, input, person.role)),
+      createCsvAnswer(datedName(operator, 'orders'), await exportOrders(operator, input, person.role)),
   }),
   operation({
     method: 'GET',

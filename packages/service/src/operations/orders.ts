@@ -3,17 +3,22 @@ import { refundAlone, requestRefund } from '../operator/approvals/request-refund
 import { OperatorError } from '../operator/operator.js';
 import { advanceOrderOfAnyChannel } from '../operator/orders/advance-order.js';
 import { cancelAgreement, showAgreement } from '../operator/orders/agreements.js';
+import { replaceCode, revealCode } from '../operator/orders/codes.js';
+import { dismissMention, listMentions } from '../operator/orders/mentions.js';
 import { addNote } from '../operator/orders/notes.js';
 import { retryPeriod, unsubscribeOrder } from '../operator/orders/orders.js';
 import { previewRefund, previewUnsubscribe } from '../operator/orders/previews.js';
+import { checkRedemptionLink, createRedemptionLink } from '../operator/orders/redemption-links.js';
+import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import { type OrderView, showOrder } from '../operator/orders/show-order.js';
 import { showTimeline } from '../operator/orders/timeline/timeline.js';
 import { unmaskUser } from '../operator/orders/users/unmask.js';
+import { mayDo } from '../operator/people/roles.js';
 import { requireInteger } from '../operator/rules.js';
 import * as schemas from '../operator/schemas/orders.js';
 import { parseWholeNumber } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
-import { type CommandField, command, operation } from './operation.js';
+import { type CommandField, type Context, command, operation } from './operation.js';
 import { advanceText, orderReport, refundText } from './texts/order-text.js';
 
 const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
@@ -27,6 +32,13 @@ const withPeriod = <Input extends { readonly cycleNo: string | number }>(input: 
     1,
     9999,
   ),
+});
+
+/** The limits of refunds. Support may only request refunds; finance decides. */
+const limitsFor = ({ refundApprovalCent, refundDailyCent, person }: Context): RefundLimits => ({
+  refundApprovalCent,
+  refundDailyCent,
+  mayOnlyAsk: !mayDo(person.role, 'finance'),
 });
 
 /** Operations on a single order. */
@@ -108,17 +120,17 @@ export const orderOperations = [
     summary: 'Preview the effects of a refund',
     query: schemas.previewQuery,
     answer: schemas.preview,
-    run: (operator, input, context) => previewRefund(operator, withPeriod(input), context),
+    run: (operator, input, context) => previewRefund(operator, withPeriod(input), limitsFor(context)),
   }),
   operation({
     method: 'POST',
     path: '/orders/{orderNo}/periods/{cycleNo}/refund',
-    role: 'finance',
+    role: ['support', 'finance'],
     needsProof: true,
-    summary: 'Refund a period, or request its approval',
+    summary: 'Refund a period, or request its approval; requests of support always wait',
     body: schemas.refundRequest,
     answer: schemas.refundAnswer,
-    run: (operator, input, context) => requestRefund(operator, withPeriod(input), context),
+    run: (operator, input, context) => requestRefund(operator, withPeriod(input), limitsFor(context)),
   }),
   command({
     usage: 'order refund <order-no> <cycle-no>',
@@ -184,6 +196,22 @@ export const orderOperations = [
     run: addNote,
   }),
   operation({
+    method: 'GET',
+    path: '/mentions',
+    summary: 'Notes that mention you or your role, until you dismiss them',
+    query: schemas.mentionsQuery,
+    answer: schemas.mentions,
+    run: (operator, input, { person }) => listMentions(operator, input, person),
+  }),
+  operation({
+    method: 'POST',
+    path: '/mentions/{noteId}/seen',
+    role: 'viewer',
+    summary: 'Dismiss a note that mentions you',
+    answer: schemas.mentionDismissed,
+    run: (operator, input, { person }) => dismissMention(operator, input, person),
+  }),
+  operation({
     method: 'POST',
     path: '/orders/{orderNo}/unmask',
     role: 'support',
@@ -192,6 +220,44 @@ export const orderOperations = [
     body: schemas.reasonRequest,
     answer: schemas.unmasked,
     run: unmaskUser,
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/claims/{claimNo}/reveal',
+    role: 'support',
+    needsProof: true,
+    summary: 'Reveal the code of a claimed benefit, for a reason',
+    body: schemas.reasonRequest,
+    answer: schemas.revealedCode,
+    run: revealCode,
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/claims/{claimNo}/replace',
+    role: 'support',
+    needsProof: true,
+    summary: 'Replace the code of a claimed benefit by another code from the same source',
+    body: schemas.codeReplaceRequest,
+    answer: schemas.codeReplaced,
+    run: replaceCode,
+  }),
+  operation({
+    method: 'POST',
+    path: '/orders/{orderNo}/redemption-link',
+    role: 'support',
+    needsProof: true,
+    summary: 'Create a redemption link for the user of an order',
+    answer: schemas.redemptionLink,
+    run: createRedemptionLink,
+  }),
+  operation({
+    method: 'POST',
+    path: '/redemption-links/check',
+    role: 'support',
+    summary: 'Check whether a redemption link is from this installation, and whether it opens',
+    body: schemas.linkCheckRequest,
+    answer: schemas.linkCheck,
+    run: checkRedemptionLink,
   }),
   command({
     usage: 'agreement show <agreement-no>',

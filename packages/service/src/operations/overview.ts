@@ -27,7 +27,7 @@ export const overviewOperations = [
     path: '/waiting',
     summary: 'Numbers of open tasks for the menu, up to 1,000 each',
     answer: schemas.waitingCounts,
-    run: ({ database }, _input, { person }) => countWaiting(database, person.name),
+    run: ({ database }, _input, { person }) => countWaiting(database, person.name, person.personId),
   }),
   operation({
     method: 'GET',

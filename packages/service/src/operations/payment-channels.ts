@@ -1,3 +1,10 @@
+import { readHealth } from '../operator/overview/health.js';
+import {
+  pausePaymentChannel,
+  previewPause,
+  resumePaymentChannel,
+  testPaymentChannel,
+} from '../operator/provisioning/debit-pauses.js';
 import {
   createPaymentChannel,
   listPaymentChannels,
@@ -6,10 +13,13 @@ import {
   resetGatewayKey,
   updatePaymentChannel,
 } from '../operator/provisioning/payment-channels.js';
+import * as health from '../operator/schemas/health.js';
+import { reasonRequest } from '../operator/schemas/orders.js';
 import * as schemas from '../operator/schemas/setup.js';
 import { parseHours } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
 import { type CommandField, operation } from './operation.js';
+import { healthText, testCallsText } from './texts/health-text.js';
 import { paymentChannelTable, paymentChannelText, paymentChannelTextWithKey } from './texts/payment-channel-text.js';
 
 const FIELDS = {
@@ -113,6 +123,78 @@ export const paymentChannelOperations = [
       inCells: keyOf,
       examples: ['reset-key UNIPAY'],
       text: paymentChannelTextWithKey,
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/payment-channels/{code}/pause',
+    summary: 'What a pause of renewals would hold, and what would go on',
+    answer: health.pausePreview,
+    run: previewPause,
+  }),
+  operation({
+    method: 'POST',
+    path: '/payment-channels/{code}/pause',
+    // Not only admins, because an institution that declines everything uses up a retry with every minute.
+    role: 'finance',
+    needsProof: true,
+    summary: 'Hold the renewals of a payment channel, on every node',
+    body: reasonRequest,
+    answer: schemas.paymentChannelChanged,
+    run: pausePaymentChannel,
+    toAnswer: ({ changed, ...paymentChannel }) => ({ paymentChannel, changed }),
+    command: {
+      usage: 'payment-channel pause <code>',
+      inCells: () => ({}),
+      examples: ['pause UNIPAY --reason "declines everything since 10:00"'],
+      fields: { reason: ['--reason <text>', 'why, for the audit log'] },
+      text: (paused) =>
+        paused.changed ? paymentChannelText(paused) : safeText`${paymentChannelText(paused)}\n\nNothing changed.`,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/payment-channels/{code}/resume',
+    role: 'finance',
+    needsProof: true,
+    summary: 'Start the renewals that a pause has held',
+    answer: schemas.paymentChannelChanged,
+    run: resumePaymentChannel,
+    toAnswer: ({ changed, ...paymentChannel }) => ({ paymentChannel, changed }),
+    command: {
+      usage: 'payment-channel resume <code>',
+      inCells: () => ({}),
+      examples: ['resume UNIPAY'],
+      text: (resumed) =>
+        resumed.changed ? paymentChannelText(resumed) : safeText`${paymentChannelText(resumed)}\n\nNothing changed.`,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/payment-channels/{code}/test',
+    role: 'support',
+    summary: 'Call a bridge with a handshake and with a query of a debit that was never made',
+    answer: health.testAnswer,
+    run: testPaymentChannel,
+    command: {
+      usage: 'payment-channel test <code>',
+      examples: ['test UNIPAY'],
+      isGood: ({ isGood }) => isGood,
+      text: testCallsText,
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/health',
+    summary: 'Calls to institutions and suppliers, with failures and latency, and who does not answer',
+    query: health.healthQuery,
+    answer: health.healthAnswer,
+    run: readHealth,
+    command: {
+      usage: 'payment-channel health',
+      examples: ['health', 'health --range 15m'],
+      fields: { range: ['--range <range>', '15m, 24h (default) or 30d'] },
+      text: healthText,
     },
   }),
 ];

@@ -9,11 +9,116 @@ import {
 } from '../operator/approvals/approvals.js';
 import { cancelRun, listRunItems, listRuns, prepareRun, showRun, startRun } from '../operator/bulk/bulk-runs.js';
 import { listFailedPayments, summarizeFailedPayments } from '../operator/payments/failed-payments.js';
+import {
+  askAboutDebits,
+  askAboutRefunds,
+  exportDebits,
+  exportRefunds,
+  listDebits,
+  listRefunds,
+  totalDebits,
+  totalRefunds,
+} from '../operator/payments/payment-lists.js';
+import { deleteView, saveView } from '../operator/payments/saved-views.js';
+import { listViews } from '../operator/payments/saved-views-sql.js';
 import * as schemas from '../operator/schemas/payments.js';
-import { operation } from './operation.js';
+import { createCsvAnswer, operation } from './operation.js';
 
-/** Failed payments, bulk runs and approvals. */
+/** Payments, refunds, bulk runs and approvals. */
 export const paymentOperations = [
+  operation({
+    method: 'GET',
+    path: '/payments',
+    summary: 'Debits, latest first',
+    query: schemas.debitsQuery,
+    answer: schemas.debitsAnswer,
+    run: listDebits,
+  }),
+  operation({
+    method: 'GET',
+    path: '/payments/totals',
+    summary: 'The number and the sum of matching debits, up to 10,000',
+    query: schemas.debitFilter,
+    answer: schemas.listedTotals,
+    run: totalDebits,
+  }),
+  operation({
+    method: 'GET',
+    path: '/payments.csv',
+    summary: 'All matching debits as CSV',
+    query: schemas.debitFilter,
+    answer: schemas.listedCsv,
+    run: async (operator, input, { person }) =>
+      createCsvAnswer('payments.csv', await exportDebits(operator, input, person.role)),
+  }),
+  operation({
+    method: 'POST',
+    path: '/payments/ask',
+    role: ['support', 'finance'],
+    summary: 'Query the institution now about debits without a final result',
+    body: schemas.askRequest,
+    answer: schemas.askAnswer,
+    run: askAboutDebits,
+  }),
+  operation({
+    method: 'GET',
+    path: '/refunds',
+    summary: 'Refunds, latest first',
+    query: schemas.refundsQuery,
+    answer: schemas.refundsAnswer,
+    run: listRefunds,
+  }),
+  operation({
+    method: 'GET',
+    path: '/refunds/totals',
+    summary: 'The number and the sum of matching refunds, up to 10,000',
+    query: schemas.refundFilter,
+    answer: schemas.listedTotals,
+    run: totalRefunds,
+  }),
+  operation({
+    method: 'GET',
+    path: '/refunds.csv',
+    summary: 'All matching refunds as CSV',
+    query: schemas.refundFilter,
+    answer: schemas.listedCsv,
+    run: async (operator, input, { person }) =>
+      createCsvAnswer('refunds.csv', await exportRefunds(operator, input, person.role)),
+  }),
+  operation({
+    method: 'POST',
+    path: '/refunds/ask',
+    role: ['support', 'finance'],
+    summary: 'Query the institution now about refunds without a final result',
+    body: schemas.askRequest,
+    answer: schemas.askAnswer,
+    run: askAboutRefunds,
+  }),
+  operation({
+    method: 'GET',
+    path: '/views',
+    summary: 'Your saved views of the lists of payments, by name',
+    answer: schemas.savedViews,
+    run: ({ database }, _input, { person }) => listViews(database, person.personId),
+    toAnswer: (views) => ({ views }),
+  }),
+  operation({
+    method: 'POST',
+    path: '/views',
+    role: 'viewer',
+    summary: 'Save a view, or replace the view with the same name',
+    body: schemas.viewRequest,
+    answer: schemas.savedView,
+    run: (operator, input, { person }) => saveView(operator, input, person),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/views/{viewId}',
+    role: 'viewer',
+    summary: 'Delete a saved view',
+    answer: schemas.viewDeleted,
+    run: (operator, input, { person }) => deleteView(operator, input, person),
+  }),
   operation({
     method: 'GET',
     path: '/payments/failed',
@@ -35,6 +140,7 @@ export const paymentOperations = [
     path: '/bulk',
     role: ['support', 'finance'],
     summary: 'Prepare a bulk run: select its items and change nothing else',
+    maxBodyBytes: 1_048_576,
     body: schemas.bulkRequest,
     answer: schemas.bulkRun,
     run: (operator, input, { person }) => prepareRun(operator, input, person.role),
@@ -99,7 +205,7 @@ export const paymentOperations = [
   operation({
     method: 'POST',
     path: '/approvals/{approvalId}/approve',
-    role: 'finance',
+    role: ['support', 'finance'],
     needsProof: true,
     summary: 'Approve another operator’s request and carry it out',
     body: schemas.decision,
@@ -118,7 +224,7 @@ export const paymentOperations = [
   operation({
     method: 'POST',
     path: '/approvals/{approvalId}/decline',
-    role: 'finance',
+    role: ['support', 'finance'],
     summary: 'Decline another operator’s request',
     body: schemas.decision,
     answer: schemas.approval,
@@ -127,7 +233,7 @@ export const paymentOperations = [
   operation({
     method: 'POST',
     path: '/approvals/{approvalId}/withdraw',
-    role: 'finance',
+    role: ['support', 'finance'],
     summary: 'Withdraw your own undecided request',
     answer: schemas.approval,
     run: (operator, input, { person }) => withdraw(operator, input, person),
@@ -135,8 +241,8 @@ export const paymentOperations = [
   operation({
     method: 'POST',
     path: '/approvals/{approvalId}/seen',
-    role: 'finance',
-    summary: 'Acknowledge that your own request failed or was declined',
+    role: ['support', 'finance'],
+    summary: 'Acknowledge the outcome of your own request',
     answer: schemas.approval,
     run: (operator, input, { person }) => markSeen(operator, input, person),
   }),

@@ -1,8 +1,15 @@
 import type { PeriodType } from '@perennial/wire';
-import { createProduct, createProductVersion, listProducts, showProduct } from '../operator/provisioning/products.js';
+import {
+  createProduct,
+  createProductVersion,
+  listProducts,
+  setProductNames,
+  showProduct,
+} from '../operator/provisioning/products.js';
 import * as schemas from '../operator/schemas/setup.js';
 import { DEFAULT_RETRY_DELAYS } from '../subscriptions/domain/payments/debit-policy.js';
 import { appendBenefit, formatDuration, parseDurations } from './command/parse.js';
+import { safeText } from './command/safe-text.js';
 import { operation } from './operation.js';
 import { productTable, productText } from './texts/product-text.js';
 
@@ -25,7 +32,7 @@ export const productOperations = [
     role: 'admin',
     // Requires a confirmed identity, because the operation sets a price.
     needsProof: true,
-    summary: 'Create a product, which cannot be changed afterwards',
+    summary: 'Create a product, of which only the names for users can be changed afterwards',
     body: schemas.productRequest,
     answer: schemas.product,
     run: createProduct,
@@ -62,6 +69,28 @@ export const productOperations = [
     answer: schemas.product,
     run: showProduct,
     command: { usage: 'product show <product-code>', examples: ['show TEST_SPU_001'], text: productText },
+  }),
+  operation({
+    method: 'PUT',
+    path: '/products/{productCode}/names',
+    role: 'admin',
+    summary: 'Change the names that users see on the redemption page, in Chinese and English; null removes a name',
+    body: schemas.productNames,
+    answer: schemas.productChanged,
+    run: setProductNames,
+    toAnswer: ({ changed, ...product }) => ({ product, changed }),
+    command: {
+      usage: 'product set-names <product-code>',
+      inCells: () => ({}),
+      summary: 'change the names that users see; none removes a name',
+      examples: ['set-names VIP_MONTHLY --zh 会员月卡 --en "VIP, monthly"', 'set-names VIP_MONTHLY --en none'],
+      fields: {
+        nameZh: ['--zh <text>', 'name in Chinese, at most 120 characters, or none'],
+        nameEn: ['--en <text>', 'name in English, at most 120 characters, or none'],
+      },
+      text: (set, money) =>
+        set.changed ? productText(set, money) : safeText`${productText(set, money)}\n\nNothing changed.`,
+    },
   }),
   operation({
     method: 'POST',

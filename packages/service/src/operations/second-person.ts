@@ -1,6 +1,6 @@
 import type { FindStep } from '../operator/approvals/carry-out-change.js';
 import { type Asking, makeChange } from '../operator/approvals/changes.js';
-import type { OperatorWithGateways } from '../operator/operator.js';
+import type { Operator, OperatorWithGateways } from '../operator/operator.js';
 import { createNotFound } from '../operator/rules.js';
 import type { Context, Operation, Row, SecondPerson } from './operation.js';
 
@@ -15,10 +15,13 @@ export async function runRow(
   context: Context,
   asking: Asking,
 ): Promise<unknown> {
-  const run = (by: OperatorWithGateways) => row.run(by, input, context);
-  if (!row.secondPerson) return run(operator);
-  const chosen = row.secondPerson.chosen as ((result: unknown) => Readonly<Record<string, unknown>>) | undefined;
-  return makeChange(operator, { operation: nameOf(row), input, run, ...(chosen && { chosen }) }, asking);
+  if (!row.secondPerson) return row.run(operator, input, context);
+  const prepare = row.secondPerson.prepare as ((by: Operator, given: unknown) => Promise<object>) | undefined;
+  const prepared = prepare ? ((await prepare(operator, input)) as never) : input;
+  const run = (by: OperatorWithGateways) => row.run(by, prepared, context);
+  const choose = row.secondPerson.chosen as SecondPerson<unknown, never>['chosen'];
+  const chosen = choose && ((result: unknown, by: Operator) => choose(result, prepared, by));
+  return makeChange(operator, { operation: nameOf(row), input: prepared, run, ...(chosen && { chosen }) }, asking);
 }
 
 const nameOf = ({ method, path }: Partial<Pick<Operation, 'method' | 'path'>>) => `${method} ${path}`;

@@ -1,16 +1,20 @@
 import { Type } from '@perennial/wire';
+import { listChannelFees, setChannelFees } from '../operator/books/channel-fees.js';
+import { listSettlementLines } from '../operator/books/settlement-lines.js';
 import {
   closeSettlementMonth,
   listSettlementMonths,
   type SettlementMonth,
   showSettlementMonth,
 } from '../operator/books/settlement-months.js';
+import { writeSettlementReport } from '../operator/books/settlement-reports.js';
 import { refusal } from '../operator/operator.js';
 import * as schemas from '../operator/schemas/books.js';
-import { spreadsheetLine } from '../platform/csv/csv-field.js';
-import { areZero } from '../settlement/sums.js';
-import { command, createCsvAnswer, operation } from './operation.js';
-import { monthTable, settlementMonthText } from './texts/settlement-text.js';
+import { amountField, spreadsheetLine } from '../platform/csv/csv-field.js';
+import { areZero, ZERO_SUMS } from '../settlement/sums.js';
+import { spool } from './command/files.js';
+import { command, createCsvAnswer, datedName, FileAnswer, operation } from './operation.js';
+import { feeTable, monthTable, settlementMonthText } from './texts/settlement-text.js';
 
 export const settlementOperations = [
   operation({
@@ -37,7 +41,61 @@ export const settlementOperations = [
     answer: schemas.settlementMonth,
     async run(operator, { month }) {
       const shown = await showSettlementMonth(operator, { month });
-      return createCsvAnswer(`settlement-${month}.csv`, monthAsCsv(shown));
+      return createCsvAnswer(datedName(operator, 'settlement', month), monthAsCsv(shown));
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/settlement/{month}/lines',
+    summary: 'The payments and refunds of a channel in a month, in the order of their times',
+    query: schemas.linesQuery,
+    answer: schemas.lines,
+    run: listSettlementLines,
+  }),
+  operation({
+    method: 'GET',
+    path: '/settlement/{month}/lines/csv',
+    summary: 'All matching payments and refunds of a channel in a month as CSV',
+    query: schemas.linesExportQuery,
+    answer: schemas.lines,
+    async run(operator, { month, appId, ...filter }) {
+      const input = { appId, month, format: 'spreadsheet', filter } as const;
+      const pieces = await spool((write) => writeSettlementReport(operator, input, write));
+      return new FileAnswer(datedName(operator, 'settlement', appId, month), 'text/csv; charset=utf-8', pieces);
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/channels/{appId}/fees',
+    summary: 'The fees and the revenue shares of a channel, the latest month first',
+    answer: schemas.fees,
+    run: listChannelFees,
+    toAnswer: (fees) => ({ fees }),
+    command: { usage: 'settlement fees <app-id>', examples: ['fees test_demo'], text: feeTable },
+  }),
+  operation({
+    method: 'POST',
+    path: '/channels/{appId}/fees',
+    role: 'admin',
+    needsProof: true,
+    summary: 'Set the fee and the revenue share of a channel from a month on',
+    body: schemas.feesRequest,
+    answer: schemas.feesChanged,
+    run: setChannelFees,
+    secondPerson: {},
+    command: {
+      usage: 'settlement set-fees <app-id>',
+      examples: ['set-fees test_demo --from 2026-12 --fee-basis-points 60 --fee-cents 10 --share-basis-points 7000'],
+      fields: {
+        fromMonth: ['--from <month>', 'first month, which must be open'],
+        feeBasisPoints: ['--fee-basis-points <n>', 'part of each debit, in hundredths of a percent'],
+        feeFixedCent: ['--fee-cents <n>', 'fixed amount of each debit, in cents'],
+        shareBasisPoints: [
+          '--share-basis-points <n>',
+          'the channel’s part of its revenue after refunds and fees, in hundredths of a percent',
+        ],
+      },
+      text: ({ fees, changed }, money) => (changed ? feeTable(fees, money) : 'nothing changed'),
     },
   }),
   operation({
@@ -73,24 +131,43 @@ const CSV_COLUMNS = [
   'productCode',
   'settlementMode',
   'collectedCent',
+  'collected',
   'collectedCount',
   'refundedCent',
+  'refunded',
   'refundedCount',
   'billedCent',
+  'billed',
   'billedCount',
+  'feeCent',
+  'fee',
+  'shareCent',
+  'share',
   'currency',
 ] as const;
 
-/** Writes no totals, so that a column can be summed. `LATER` rows contain changes to earlier months that are closed. */
+/**
+ * Writes no totals, so that a column can be summed. `LATER` rows contain changes to earlier months that are closed.
+ * `FEES` rows contain the fee and the share of a channel.
+ */
 async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
   yield spreadsheetLine(CSV_COLUMNS);
-  for (const { appId, name: channel, products, later } of channels) {
+  for (const { appId, name: channel, products, later, fees } of channels) {
     const rows = [
       ...products.map((product) => ({ ...product, part: 'MONTH' })),
       ...(areZero(later) ? [] : [{ ...later, part: 'LATER', productCode: '', settlementMode: '' }]),
+      ...(fees ? [{ ...ZERO_SUMS, ...fees, part: 'FEES', productCode: '', settlementMode: '' }] : []),
     ];
     for (const row of rows) {
-      const cells = { month, status, appId, channel, currency, ...row };
+      const { feeCent, shareCent } = { feeCent: 0, shareCent: 0, ...row };
+      const cells = {
+        ...{ month, status, appId, channel, currency, feeCent, shareCent, ...row },
+        collected: amountField(row.collectedCent),
+        refunded: amountField(row.refundedCent),
+        billed: amountField(row.billedCent),
+        fee: amountField(feeCent),
+        share: amountField(shareCent),
+      };
       yield spreadsheetLine(CSV_COLUMNS.map((column) => cells[column]));
     }
   }

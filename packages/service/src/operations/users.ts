@@ -2,6 +2,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { Type } from '@perennial/wire';
 import { makeChange } from '../operator/approvals/changes.js';
 import { OperatorError } from '../operator/operator.js';
+import { changeMobile, prepareMobile } from '../operator/orders/users/change-mobile.js';
 import { eraseUser } from '../operator/orders/users/erase-user.js';
 import {
   type Erasure,
@@ -74,6 +75,26 @@ export const userOperations = [
 audit entries of earlier versions that keep their texts: ${auditTextsKept}
 store the list elsewhere, to repeat erasures after a restore: perennial user erasures --json`
           : `was already erased at ${erasedAt}`,
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/users/mobile',
+    role: 'support',
+    needsProof: true,
+    summary: 'Bind a user to another mobile number; in production a second operator approves',
+    body: schemas.mobileRequest,
+    answer: schemas.mobileChanged,
+    run: changeMobile,
+    secondPerson: { prepare: prepareMobile },
+    command: {
+      usage: 'user change-mobile <app-id> <channel-user-id>',
+      examples: ['change-mobile test_demo user-1 --mobile 13800138000 --reason "new number, ticket 4711"'],
+      fields: {
+        mobile: ['--mobile <number>', 'the new mobile number, which no other user of the channel may have'],
+        reason: ['--reason <text>', 'reason, for the audit log'],
+      },
+      text: ({ mobile }) => safeText`the mobile number is now ${mobile}`,
     },
   }),
   command({

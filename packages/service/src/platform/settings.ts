@@ -6,6 +6,7 @@ import path from 'node:path';
 import { parseCurrency } from '@perennial/wire/currency';
 import { MAX_CELL, readCellsFile } from './cells.js';
 import { PlainError } from './plain-error.js';
+import type { SignedReceiver } from './signed-post.js';
 import { isThisMachine } from './this-machine.js';
 
 export type Environment = 'sandbox' | 'production';
@@ -166,8 +167,10 @@ export function readSettings(env: Env = process.env) {
     /** Days for which card, document, name and bank mobile are kept after their agreement ended. */
     agreementDataDays: readInteger(env, 'AGREEMENT_DATA_DAYS', DEFAULT_AGREEMENT_DATA_DAYS, 1, 3650),
     /** Where alerts are sent, besides the console's list. */
-    alertWebhook: readAlertWebhook(env),
+    alertWebhook: readWebhook(env, 'ALERT_WEBHOOK'),
     alertEmail: readAlertEmail(env),
+    /** Sends text messages to users. Unset: the redemption page sends nothing. */
+    messageHook: readMessageHook(env),
     developers: readChoice(env, 'DEVELOPERS', ['on', 'off'], 'on'),
     /** on: serves the console, on the port of the API or on its own port. */
     console: readChoice(env, 'CONSOLE', ['on', 'off'], 'on'),
@@ -358,15 +361,26 @@ function readPublicUrl(env: Env, name: string): string | undefined {
 /** A shorter secret could be found by trying all values against one signed message. */
 const MIN_SECRET_LENGTH = 16;
 
-function readAlertWebhook(env: Env) {
-  const address = readUrl(env, 'ALERT_WEBHOOK_URL', ['http:', 'https:']);
-  const secret = readText(env, 'ALERT_WEBHOOK_SECRET');
+/** Reads the URL and the secret of a receiver of signed messages. */
+function readWebhook(env: Env, name: string): SignedReceiver | undefined {
+  const address = readUrl(env, `${name}_URL`, ['http:', 'https:']);
+  const secret = readText(env, `${name}_SECRET`);
   if (address === undefined && secret === undefined) return undefined;
-  if (address === undefined) throw new SettingsError('ALERT_WEBHOOK_URL is missing: ALERT_WEBHOOK_SECRET requires it');
+  if (address === undefined) throw new SettingsError(`${name}_URL is missing: ${name}_SECRET requires it`);
   if (secret === undefined || secret.length < MIN_SECRET_LENGTH) {
-    throw new SettingsError(`ALERT_WEBHOOK_SECRET must have ${MIN_SECRET_LENGTH} characters or more`);
+    throw new SettingsError(`${name}_SECRET must have ${MIN_SECRET_LENGTH} characters or more`);
   }
   return { url: address, secret };
+}
+
+function readMessageHook(env: Env): SignedReceiver | undefined {
+  const hook = readWebhook(env, 'MESSAGE_HOOK');
+  if (hook && !isHttpsOrHere(new URL(hook.url))) {
+    throw new SettingsError(
+      'MESSAGE_HOOK_URL must start with https://, or be on this machine: messages contain mobile numbers and links',
+    );
+  }
+  return hook;
 }
 
 function readAlertEmail(env: Env) {

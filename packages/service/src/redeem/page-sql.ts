@@ -21,7 +21,15 @@ export interface RedeemOrder {
 }
 
 export interface RedeemProduct extends RedeemOrder {
-  readonly productName: string;
+  /** Null if the product no longer exists. */
+  readonly product: ProductNames | null;
+}
+
+export interface ProductNames {
+  readonly name: string;
+  /** The names for the pages in each language. */
+  readonly zh: string | null;
+  readonly en: string | null;
 }
 
 export type BenefitList = 'TO_CLAIM' | 'CLAIMED' | 'PAST';
@@ -36,6 +44,10 @@ export interface BenefitRow {
   readonly claimedAt: number | null;
   /** Encrypted. Null without a claim, and while the claim waits for a code. */
   readonly code: string | null;
+  /** When a page has last shown the code. */
+  readonly shownAt: number | null;
+  /** The number of earlier codes of the claim. */
+  readonly replaced: number;
   /** The name of a file below /redeem/images. */
   readonly icon: string | null;
   readonly description: string | null;
@@ -66,6 +78,26 @@ export interface PaymentRow {
   readonly amountCent: number;
   /** Latest refund first. Null if the period has no refunds. */
   readonly refunds: readonly RefundRow[] | null;
+  /** Null if the payment has not failed, or the service did not debit it. */
+  readonly failure: FailureRow | null;
+}
+
+/** The last failed debit. Users see only the kind. */
+export interface FailureRow {
+  readonly reason: string | null;
+  /** Null if an older node settled the debit. */
+  readonly declineKind: string | null;
+}
+
+/** The institution and the card that are debited. */
+export interface PayWith {
+  readonly name: string;
+  readonly cardTail: string;
+}
+
+export interface LastPaid {
+  readonly at: number;
+  readonly amountCent: number;
 }
 
 export interface RefundRow {
@@ -80,6 +112,9 @@ export interface RedeemPage extends RedeemProduct {
   readonly pastCount: number;
   /** Latest period first. */
   readonly payments: readonly PaymentRow[];
+  /** Null if the seller collects. */
+  readonly payWith: PayWith | null;
+  readonly lastPaid: LastPaid | null;
 }
 
 /** `benefits` has one more entry than a page shows, if there are more. `done`: the benefits just claimed. */
@@ -95,11 +130,13 @@ export const PAGE_ENTRIES = 20;
 export const FIRST_TO_CLAIM = 12;
 export const FIRST_CODES = 4;
 export const FIRST_PAYMENTS = 4;
+/** The maximum number of benefits that one press of "claim everything" claims. */
+const MAX_CLAIMED_TOGETHER = 200;
 
 const HAS_MOBILE = `exists(select from channel_users u
   where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile"`;
-const PRODUCT_NAME = `coalesce((select p.product_name from products p where p.product_code = o.product_code), o.product_code)
-  as "productName"`;
+const PRODUCT = `(select json_build_object('name', p.product_name, 'zh', p.name_zh, 'en', p.name_en) from products p
+  where p.product_code = o.product_code) as product`;
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
 const IS_TO_CLAIM = `b.status = 'ISSUED' and b.expires_at > ${fromEpochMs('$4')}`;
@@ -126,20 +163,22 @@ const rankedBenefits = ({ toClaim, claimed, past }: Readonly<Record<'toClaim' | 
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
 /** `lang`: SQL that returns the language of descriptions. */
-const benefitPairs = (
-  lang: string,
-) => `'cycleNo', b.cycle_no, 'position', b.position, 'name', b.name, 'faceValueCent', b.face_value_cent, 'status', b.status,
+const benefitPairs = (lang: string) => `'cycleNo', b.cycle_no, 'position', b.position,
+  'name', coalesce(case ${lang} when 'en' then d.name_en else d.name_zh end, b.name), 'faceValueCent', b.face_value_cent, 'status', b.status,
   'expiresAt', ${epochMs('b.expires_at')},
-  'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code,
+  'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code, 'replaced', coalesce(k.replaced, 0), 'shownAt', ${epochMs('k.last_shown_at')},
   'icon', ${imageFile('i')},
   'description', case ${lang} when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
 const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;
 
-/** SQL: a period as JSON. Reads refunds only if the period has any. */
+/** SQL: a period as JSON. Reads refunds and the reason of a failure only if the period has any. */
 const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.status, 'expectAt', ${epochMs('p.expect_at')},
   'paidAt', ${epochMs('p.paid_at')}, 'amountCent', p.amount_cent,
+  'failure', case when p.status in ('FAIL', 'FAIL_RETRY') then
+    (select json_build_object('reason', f.reason, 'declineKind', f.decline_kind) from failed_payments f
+     where f.order_no = p.order_no and f.cycle_no = p.cycle_no) end,
   'refunds', case when p.refund_amount_cent > 0 then
     (select json_agg(json_build_object('amountCent', r.amount_cent, 'at', ${epochMs('coalesce(r.refunded_at, r.settled_at)')})
        order by r.refund_seq desc)
@@ -149,11 +188,28 @@ const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', 
   'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${benefitPairs('$3')})`;
 const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
 
-const PRODUCT_COLUMNS = joinColumns(ORDER_COLUMNS, columns({ version: 'bigint', productName: 'text' }));
+const PRODUCT_COLUMNS = joinColumns(
+  ORDER_COLUMNS,
+  columns({ version: 'bigint', product: column<ProductNames>('json?') }),
+);
 
 const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
-    '[]'::json) as payments`;
+    '[]'::json) as payments,
+  (select json_build_object('name', pc.display_name, 'cardTail', a.card_tail)
+    from agreements a join payment_channels pc on pc.code = a.payment_channel_code where a.agreement_id = o.agreement_id)
+    as "payWith",
+  (select json_build_object('at', ${epochMs('p.paid_at')}, 'amountCent', p.amount_cent) from payments p
+    where p.order_no = o.order_no and p.paid_at is not null order by p.cycle_no desc limit 1) as "lastPaid"`;
+
+const PAGE_COLUMNS = joinColumns(
+  PRODUCT_COLUMNS,
+  columns({
+    payments: column<readonly PaymentRow[]>('json'),
+    payWith: column<PayWith>('json?'),
+    lastPaid: column<LastPaid>('json?'),
+  }),
+);
 
 /**
  * Up to this number of benefits, the node selects the benefits to show, because that is cheaper. For more benefits,
@@ -168,7 +224,7 @@ const MOST_AT_ONCE = 100;
 const READ_PAGES = statement({
   name: 'redeem-pages',
   text: `
-select a.n, c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+select a.n, c.version, ${ORDER_FIELDS}, ${PRODUCT},
   coalesce((select json_agg(json_build_object(${benefitPairs('a.lang')}))
     from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}), '[]'::json)
     as benefits,
@@ -178,21 +234,14 @@ from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as
   lateral (select * from channels c where c.channel_id = a.channel_id offset 0) c,
   lateral (select * from orders o where o.channel_id = a.channel_id and o.order_no = a.order_no offset 0) o`,
   parameters: ['bigint[]', 'bigint[]', 'text[]'],
-  columns: joinColumns(
-    PRODUCT_COLUMNS,
-    columns({
-      n: 'bigint',
-      benefits: column<readonly BenefitRow[]>('json'),
-      payments: column<readonly PaymentRow[]>('json'),
-    }),
-  ),
+  columns: joinColumns(PAGE_COLUMNS, columns({ n: 'bigint', benefits: column<readonly BenefitRow[]>('json') })),
 });
 
 /** `$5`: the period just claimed. `$6`: the position of the benefit just claimed, or 0 for the whole period. */
 const READ_LARGE_PAGE = statement({
   name: 'redeem-large-page',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+select c.version, ${ORDER_FIELDS}, ${PRODUCT},
   coalesce((select json_agg(${LISTED_JSON} order by r.rank)
     from ${rankedBenefits({ toClaim: 'true', claimed: 'true', past: 'b.cycle_no = $5' })} r ${OF_RANKED} ${WITH_DETAILS}
     where (r.list = 'TO_CLAIM' and r.rank <= ${FIRST_TO_CLAIM}) or (r.list = 'CLAIMED' and r.rank <= ${FIRST_CODES})
@@ -202,12 +251,8 @@ select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'text', 'double precision', 'integer', 'integer'],
   columns: joinColumns(
-    PRODUCT_COLUMNS,
-    columns({
-      benefits: column<readonly ListedBenefit[]>('json'),
-      payments: column<readonly PaymentRow[]>('json'),
-      pastCount: 'bigint',
-    }),
+    PAGE_COLUMNS,
+    columns({ benefits: column<readonly ListedBenefit[]>('json'), pastCount: 'bigint' }),
   ),
 });
 
@@ -238,8 +283,8 @@ export async function readRedeemPages(
     asked.map(({ lang }) => lang),
   ]);
   for (const row of found) {
-    const { n, version, productName, benefits: rows, payments } = row;
-    pages[n - 1] = { version, productName, rows, payments, order: row };
+    const { n, version, product, benefits: rows, payments, payWith, lastPaid } = row;
+    pages[n - 1] = { version, product, rows, payments, payWith, lastPaid, order: row };
   }
   return pages;
 }
@@ -306,7 +351,7 @@ const READ_LIST = statement({
   text: `
 with listed as (select * from ${rankedBenefits({ toClaim: `$5 = 'TO_CLAIM'`, claimed: `$5 = 'CLAIMED'`, past: `$5 = 'PAST'` })} r),
   start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), ${RANK_AFTER}, 1) as rank)
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+select c.version, ${ORDER_FIELDS}, ${PRODUCT},
   coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
     where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits,
   coalesce((select json_agg(json_build_object('ofPeriod', 0, ${benefitPairs('$3')})) from benefits b ${WITH_DETAILS}
@@ -345,7 +390,7 @@ export async function readRedeemList(
 export const readRedeemPayments = declareFind({
   name: 'redeem-payments',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME},
+select c.version, ${ORDER_FIELDS}, ${PRODUCT},
   coalesce((select json_agg(${PAYMENT_JSON})
     from (select * from payments p where p.order_no = o.order_no and p.cycle_no <= $3
           order by p.cycle_no desc limit ${PAGE_ENTRIES + 1}) p), '[]'::json) as payments
@@ -358,7 +403,7 @@ ${ORDER}`,
 export const readRedeemEnding = declareFind({
   name: 'redeem-ending',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT_NAME}, ${HAS_MOBILE}, b.to_claim as "toClaim", ${epochMs('b.last_deadline')} as "lastDeadline", b.codes, ${epochMs('b.last_expires_at')} as "lastExpiresAt"
+select c.version, ${ORDER_FIELDS}, ${PRODUCT}, ${HAS_MOBILE}, b.to_claim as "toClaim", ${epochMs('b.last_deadline')} as "lastDeadline", b.codes, ${epochMs('b.last_expires_at')} as "lastExpiresAt"
 from channels c join orders o on o.channel_id = c.channel_id,
   lateral (select count(*) filter (where b.is_open) as to_claim, max(b.expires_at) filter (where b.is_open) as last_deadline,
       count(*) filter (where not b.is_open) as codes, max(b.expires_at) as last_expires_at
@@ -395,6 +440,15 @@ export const listClaimableOfPeriod = declareList({
      where channel_id = $1 and order_no = $2 and cycle_no = $3 and status = 'ISSUED' and expires_at > ${fromEpochMs('$4')}
      order by expires_at, position`,
   parameters: ['bigint', 'bigint', 'integer', 'double precision'],
+  columns: columns({ cycleNo: 'integer', position: 'integer' }),
+});
+
+/** Lists the claimable benefits of an order, as many as one press can claim. */
+export const listClaimable = declareList({
+  text: `select cycle_no as "cycleNo", position from benefits
+     where channel_id = $1 and order_no = $2 and status = 'ISSUED' and expires_at > ${fromEpochMs('$3')}
+     order by expires_at, cycle_no, position limit ${MAX_CLAIMED_TOGETHER}`,
+  parameters: ['bigint', 'bigint', 'double precision'],
   columns: columns({ cycleNo: 'integer', position: 'integer' }),
 });
 

@@ -5,7 +5,15 @@ import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import type { SignedLink } from './link.js';
-import type { BenefitRow, JustClaimed, ListedBenefit, RedeemList, RedeemPage, ShownBenefit } from './page-sql.js';
+import type {
+  BenefitRow,
+  JustClaimed,
+  ListedBenefit,
+  RedeemList,
+  RedeemPage,
+  RedeemProduct,
+  ShownBenefit,
+} from './page-sql.js';
 import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
 import { webAddress } from './seller.js';
 import { toShownText } from './shown-text.js';
@@ -20,13 +28,8 @@ export type PageBenefit = Claimable | Claimed | Gone;
 
 export interface Claimable extends BenefitFacts {
   readonly state: 'CLAIMABLE';
-  /** The deadline of the benefit or of the link, whichever is earlier. */
+  /** The benefit's own deadline. The link may expire earlier, but a link can be renewed. */
   readonly deadline: number;
-  /**
-   * True if `deadline` is the benefit's own deadline, and not the deadline of the link. A link can be renewed, a
-   * benefit cannot.
-   */
-  readonly isOwnDeadline: boolean;
   /** The number of claimable benefits of the same period. */
   readonly ofPeriod: number;
 }
@@ -51,22 +54,39 @@ export interface ClaimableGroup {
   readonly count: number;
 }
 
-export function createPageView(visit: Visit<RedeemPage>, now: number, done: JustClaimed | undefined) {
+/** Returns the product's name in the language of the page, or else its only name. */
+export function productNameOf({ product, order }: RedeemProduct, language: 'zh' | 'en'): string {
+  return toShownText(product?.[language] ?? product?.name ?? order.productCode);
+}
+
+/** The benefits of all periods were claimed with one press. No period has the number 0. */
+export const EVERYTHING: JustClaimed = { cycleNo: 0, position: undefined };
+
+export function createPageView(
+  visit: Visit<RedeemPage>,
+  now: number,
+  done: JustClaimed | undefined,
+  language: 'zh' | 'en',
+) {
   const { read } = visit;
-  const { order, productName, benefits, payments } = read;
+  const { order, benefits, payments, payWith, lastPaid } = read;
   const firsts = (list: ListedBenefit['list'], count: number) =>
     benefits.filter((row) => row.list === list && row.rank <= count);
   const of = (list: ListedBenefit['list']) => benefits.find((row) => row.list === list);
   const shown = (rows: readonly ListedBenefit[]) => rows.map((row) => toPageBenefit(visit, row, now));
   return {
-    productName: toShownText(productName),
+    productName: productNameOf(read, language),
     order,
     /** Start and end of the latest period. */
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),
     periodTo: periodDueAt(order.createdAt, order, order.cycleNo + 1),
     nextPayAt: nextPayAt(order),
+    /** The end of the last period. */
+    termEnd: periodDueAt(order.createdAt, order, order.totalCycles + 1),
     toClaim: keepWholeGroups(groupByPeriod(shown(firsts('TO_CLAIM', FIRST_TO_CLAIM)))),
     toClaimCount: of('TO_CLAIM')?.total ?? 0,
+    /** True if the claimable benefits belong to several periods. */
+    isOfManyPeriods: (of('TO_CLAIM')?.total ?? 0) > (of('TO_CLAIM')?.ofPeriod ?? 0),
     /** The deadline of the last claimable benefit. */
     lastDeadline: of('TO_CLAIM')?.lastExpiresAt ?? null,
     /** When the last of the claimable and claimed benefits expires. */
@@ -78,6 +98,8 @@ export function createPageView(visit: Visit<RedeemPage>, now: number, done: Just
     pastCount: read.pastCount,
     done: toDone(visit, benefits, done, now),
     payments,
+    payWith,
+    lastPaid,
   };
 }
 
@@ -126,19 +148,19 @@ export function keepWholeGroups(groups: readonly ClaimableGroup[]): readonly Cla
 }
 
 /** Compares the expiry with the time, because a benefit that has just expired may still be stored as ISSUED. */
-function toPageBenefit({ channel, link, read }: Visit, row: ShownBenefit, now: number): PageBenefit {
+function toPageBenefit({ channel, read, codesShown }: Visit, row: ShownBenefit, now: number): PageBenefit {
   const { cycleNo, position, faceValueCent, icon, status, expiresAt, claimedAt, code } = row;
   const description = row.description === null ? undefined : toShownText(row.description);
   const what = { cycleNo, position, faceValueCent, icon, name: toShownText(row.name), description };
   if (status === 'CLAIMED') {
     const claimNo = formatClaimNo({ ...row, orderNo: read.order.orderNo });
     const open = code === null ? null : unsealClaimCode(channel, claimNo, code);
+    if (open !== null) codesShown?.add({ ...row, orderNo: read.order.orderNo });
     return { ...what, state: 'CLAIMED', claimedAt, code: open, useUrl: webAddress(row.useUrl) };
   }
   if (status === 'REVOKED') return { ...what, state: 'REVOKED', expiresAt };
   if (status === 'EXPIRED' || expiresAt <= now) return { ...what, state: 'EXPIRED', expiresAt };
-  const deadline = Math.min(expiresAt, link.exp * 1000);
-  return { ...what, state: 'CLAIMABLE', deadline, isOwnDeadline: deadline === expiresAt, ofPeriod: row.ofPeriod };
+  return { ...what, state: 'CLAIMABLE', deadline: expiresAt, ofPeriod: row.ofPeriod };
 }
 
 /** A link that works until the order's last benefit expires. */

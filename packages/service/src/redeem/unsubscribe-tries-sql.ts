@@ -1,67 +1,78 @@
 import {
+  column,
   columns,
+  declareFind,
   declareRequire,
   declareWrite,
   type Queryable,
-  queryOne,
   type RowOf,
   statement,
 } from '../platform/db/database.js';
+import { epochMs } from '../platform/db/time-sql.js';
+import type { GuessCounts } from './guesses.js';
 
-/** The number of consecutive failures that starts a lock. */
-const MAX_WRONG = 5;
-/**
- * The time for which unsubscribing is refused after too many wrong tries. The database's clock counts, because all
- * nodes share it.
- */
-const LOCKED_FOR = `interval '1 hour'`;
+/** The guesses of a user's visitors. The database's clock counts, because all nodes share it. */
+export type Tries = RowOf<typeof findTries>;
 
-export type Tries = RowOf<typeof TRIES_COLUMNS>;
-
-/** A lock that would last longer than LOCKED_FOR dates from before the clock was set back. It counts as expired. */
-const LOCKED_SECONDS = `case when t.locked_until > clock_timestamp() and t.locked_until <= clock_timestamp() + ${LOCKED_FOR}
-       then ceil(date_part('epoch', t.locked_until - clock_timestamp()))::integer end as "lockedSeconds"`;
-
+const TRIES_FIELDS = `t.guesses, t.visitors, ${epochMs('clock_timestamp()')} as now`;
 const TRIES_COLUMNS = columns({
-  /** The remaining seconds of the lock. Null if there is no lock. */
-  lockedSeconds: 'integer?',
+  guesses: 'integer',
+  visitors: column<GuessCounts['visitors']>('jsonb'),
+  now: 'bigint',
 });
 
-const FIND_TRIES = statement({
+export const findTries = declareFind({
   name: 'redeem-tries',
-  text: `select ${LOCKED_SECONDS} from unsubscribe_tries t where t.channel_id = $1 and t.user_key = key_of($2)`,
+  text: `select ${TRIES_FIELDS} from unsubscribe_tries t where t.channel_id = $1 and t.user_key = key_of($2)`,
   parameters: ['bigint', 'text'],
   columns: TRIES_COLUMNS,
 });
-
-export async function findTries(db: Queryable, channelId: number, channelUserId: string): Promise<Tries> {
-  return (await queryOne(db, FIND_TRIES, [channelId, channelUserId])) ?? { lockedSeconds: null };
-}
 
 /** Locks the user's row until the transaction ends. Creates the row if it does not exist. */
 export const lockTries = declareRequire({
   text: `insert into unsubscribe_tries as t (channel_id, user_key, wrong) values ($1, key_of($2), 0)
      on conflict (channel_id, user_key) do update set wrong = t.wrong
-     returning ${LOCKED_SECONDS}`,
+     returning ${TRIES_FIELDS}, t.code_hash as "codeHash", t.code_until > clock_timestamp() as "isCodeValid", t.code_wrong as "codeWrong"`,
   parameters: ['bigint', 'text'],
-  columns: TRIES_COLUMNS,
+  columns: columns({
+    guesses: 'integer',
+    visitors: column<GuessCounts['visitors']>('jsonb'),
+    now: 'bigint',
+    codeHash: 'bytea?',
+    isCodeValid: 'boolean?',
+    codeWrong: 'smallint',
+  }),
 });
 
-const COUNT_WRONG = statement({
-  text: `update unsubscribe_tries set wrong = (wrong + 1) % ${MAX_WRONG},
-       locked_until = case when wrong + 1 >= ${MAX_WRONG} then clock_timestamp() + ${LOCKED_FOR} end
-     where channel_id = $1 and user_key = key_of($2) returning wrong`,
-  parameters: ['bigint', 'text'],
-  columns: columns({ wrong: 'smallint' }),
+const STORE_GUESSES = statement({
+  text: 'update unsubscribe_tries set guesses = $3, visitors = $4 where channel_id = $1 and user_key = key_of($2)',
+  parameters: ['bigint', 'text', 'integer', 'jsonb'],
 });
 
-/** Counts a failure and returns the number of attempts left. At 0, starts the lock and resets the count. */
-export async function countWrongDigits(tx: Queryable, channelId: number, channelUserId: string): Promise<number> {
-  const [row] = await tx.query(COUNT_WRONG, [channelId, channelUserId]);
-  const wrong = row?.wrong ?? 0;
-  return wrong === 0 ? 0 : MAX_WRONG - wrong;
+export async function storeGuesses(
+  tx: Queryable,
+  channelId: number,
+  channelUserId: string,
+  { guesses, visitors }: GuessCounts,
+): Promise<void> {
+  await tx.query(STORE_GUESSES, [channelId, channelUserId, guesses, JSON.stringify(visitors)]);
 }
 
+/** Stores a new code, which replaces the code before it. */
+export const storeCode = declareWrite({
+  text: `insert into unsubscribe_tries (channel_id, user_key, wrong, code_hash, code_until)
+     values ($1, key_of($2), 0, $3, clock_timestamp() + make_interval(mins => $4))
+     on conflict (channel_id, user_key)
+       do update set code_hash = excluded.code_hash, code_until = excluded.code_until, code_wrong = 0`,
+  parameters: { channelId: 'bigint', channelUserId: 'text', codeHash: 'bytea', minutes: 'integer' },
+});
+
+export const countWrongCode = declareWrite({
+  text: 'update unsubscribe_tries set code_wrong = code_wrong + 1 where channel_id = $1 and user_key = key_of($2)',
+  parameters: ['bigint', 'text'],
+});
+
+/** Deletes the counts and the code after a success. */
 export const forgetTries = declareWrite({
   text: 'delete from unsubscribe_tries where channel_id = $1 and user_key = key_of($2)',
   parameters: ['bigint', 'text'],

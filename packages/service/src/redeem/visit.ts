@@ -3,6 +3,7 @@ import type { Channel } from '../catalog/channels/channel.js';
 import type { ChannelRegistry } from '../catalog/channels/channel-registry.js';
 import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
+import type { CodesShown } from './codes-shown.js';
 import type { SignedLink } from './link.js';
 import { findChannelVersion, type RedeemOrder } from './page-sql.js';
 
@@ -12,11 +13,14 @@ export interface Visit<Read extends RedeemOrder = RedeemOrder> {
   readonly link: SignedLink;
   readonly channel: Channel;
   readonly read: Read;
+  /** Unset on a read-only node. */
+  readonly codesShown?: CodesShown | undefined;
 }
 
 /** A visitor with an expired link. */
 export interface LateVisit {
   readonly kind: 'expired';
+  readonly link: SignedLink;
   readonly channel: Channel;
 }
 
@@ -30,6 +34,7 @@ export interface VisitDeps {
   readonly database: Queryable;
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
+  readonly codesShown?: CodesShown | undefined;
 }
 
 /** Used for links of unknown channels, so that the check of the signature takes the same time. */
@@ -56,7 +61,7 @@ export function createLinkCheck({ channels, clock }: Pick<VisitDeps, 'channels' 
  * Checks the signature with the secret in this node's memory. If the channel has a different version in the database,
  * its secret may have been reset. Then the channel is reloaded, and the link is checked again.
  */
-export function createVisitor({ database, channels, clock }: VisitDeps): Visitor {
+export function createVisitor({ database, channels, clock, codesShown }: VisitDeps): Visitor {
   return async (link, read) => {
     let channel = await channels.get(link.appId);
     for (;;) {
@@ -70,8 +75,8 @@ export function createVisitor({ database, channels, clock }: VisitDeps): Visitor
         continue;
       }
       if (!found || found.order.channelUserId !== link.channelUserId) return undefined;
-      if (link.exp <= clock.now() / 1000) return { kind: 'expired', channel };
-      return { kind: 'open', link, channel, read: found };
+      if (link.exp <= clock.now() / 1000) return { kind: 'expired', link, channel };
+      return { kind: 'open', link, channel, read: found, codesShown };
     }
   };
 }

@@ -1,6 +1,7 @@
 import { column, columns, type Queryable, type RowOf, statement } from '../platform/db/database.js';
 import { declareList, type Query } from '../platform/db/declared.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
+import type { Fees } from './fees.js';
 import type { Sums } from './sums.js';
 
 export interface ProductSums extends Sums {
@@ -16,6 +17,8 @@ export interface ClosedFigures {
   readonly later: Readonly<Record<string, Sums>>;
   /** The number of debits and refunds that had no result when the month was closed. */
   readonly unsettled: number;
+  /** Absent if the channel had no terms, or if a release without fees closed the month. */
+  readonly fees?: Fees;
 }
 
 export type ClosedMonth = RowOf<typeof CLOSED_MONTH_COLUMNS>;

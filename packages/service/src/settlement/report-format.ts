@@ -1,9 +1,10 @@
-import { csvLine } from '../platform/csv/csv-field.js';
+import { amountField, BYTE_ORDER_MARK, csvLine, spreadsheetLine } from '../platform/csv/csv-field.js';
 import { toVisibleJson as json } from '../platform/escape-invisible.js';
 import type { SettlementLine } from './settlement-lines-sql.js';
 import type { SettlementSummary } from './settlement-report.js';
 
-export const REPORT_FORMATS = ['json', 'csv'] as const;
+/** `spreadsheet` is CSV for a file that operators open in a spreadsheet program. */
+export const REPORT_FORMATS = ['json', 'csv', 'spreadsheet'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** The text of a report in pieces: before all lines, for each batch of lines, and after them. */
@@ -14,7 +15,8 @@ export interface ReportText {
 }
 
 export function createReportText(format: ReportFormat, currency: string): ReportText {
-  return format === 'json' ? createJsonReportText() : createCsvReportText(currency);
+  if (format === 'json') return createJsonReportText();
+  return format === 'csv' ? createCsvReportText(currency, csvLine) : createSpreadsheetReportText(currency);
 }
 
 /** One JSON document. The sums come last because they are computed from the lines. */
@@ -45,8 +47,16 @@ const CSV_COLUMNS = [
 ] as const;
 
 /** CSV as in RFC 4180. Contains only lines and no sums, so that users can sum a column. */
-const createCsvReportText = (currency: string): ReportText => ({
-  begin: csvLine([...CSV_COLUMNS, 'currency']),
-  lines: (lines) => lines.map((line) => csvLine([...CSV_COLUMNS.map((column) => line[column]), currency])).join(''),
+const createCsvReportText = (currency: string, toText: typeof csvLine): ReportText => ({
+  begin: toText([...CSV_COLUMNS, 'amount', 'currency']),
+  lines: (lines) =>
+    lines
+      .map((line) => toText([...CSV_COLUMNS.map((column) => line[column]), amountField(line.amountCent), currency]))
+      .join(''),
   end: () => '',
 });
+
+function createSpreadsheetReportText(currency: string): ReportText {
+  const text = createCsvReportText(currency, spreadsheetLine);
+  return { ...text, begin: BYTE_ORDER_MARK + text.begin };
+}

@@ -1,4 +1,5 @@
 import { type Queryable, queryOne, type Transaction } from '../platform/db/database.js';
+import { declareList } from '../platform/db/declared.js';
 import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
 import { fromEpochMs, shanghaiText } from '../platform/db/time-sql.js';
 import { PAID_STATUSES } from '../subscriptions/domain/payments/payment-states.js';
@@ -30,7 +31,8 @@ const PAID_IN = (from: string, to: string) => `m.paid_at >= ${fromEpochMs(from)}
 const REFUNDED_IN = (from: string, to: string) =>
   `m.refunded_at >= ${fromEpochMs(from)} and m.refunded_at < ${fromEpochMs(to)} and m.status = 'SUCCESS'`;
 
-const SETTLEMENT_LINES = `
+/** Parameters: the channel, and the bounds of the time. */
+const LINES = `
   select case o.settlement_mode when 'CHANNEL_COLLECT' then ${kindLiteral('BILLED')} else ${kindLiteral('COLLECTED')} end as kind,
     ${shanghaiText('m.paid_at')} as time, ${PAYMENT_ORDER_NO} as "paymentOrderNo", null as "refundNo",
     o.external_order_no as "externalOrderNo", o.product_code as "productCode", o.settlement_mode as "settlementMode",
@@ -42,8 +44,9 @@ const SETTLEMENT_LINES = `
     'R' || ${PAYMENT_ORDER_NO} || lpad(m.refund_seq::text, 2, '0'), o.external_order_no, o.product_code,
     o.settlement_mode, m.cycle_no, m.amount_cent, m.refunded_at
   from refunds m join orders o using (order_no)
-  where m.channel_id = $1 and ${REFUNDED_IN('$2', '$3')}
-  order by at, "paymentOrderNo", "refundNo" nulls first`;
+  where m.channel_id = $1 and ${REFUNDED_IN('$2', '$3')}`;
+
+const BY_TIME = 'order by at, "paymentOrderNo", "refundNo" nulls first';
 
 const LINES_PER_FETCH = 1000;
 /** The timeout of each statement of a report. */
@@ -54,7 +57,7 @@ export const REPORT_STATEMENT_MS = 600_000;
  * columns.
  */
 const LIST_SETTLEMENT_LINES = statement({
-  text: SETTLEMENT_LINES,
+  text: `${LINES} ${BY_TIME}`,
   parameters: ['bigint', 'double precision', 'double precision'],
   columns: columns({
     kind: column<SettlementKind>('text'),
@@ -70,6 +73,50 @@ const LIST_SETTLEMENT_LINES = statement({
     amountCent: 'bigint',
     at: 'timestamp with time zone',
   }),
+});
+
+/** A line in a list. The three fields of the key order the lines: the time, the period and the refund. */
+export type ListedLine = RowOf<typeof LISTED_LINE>;
+export type LineKey = readonly [micros: number, paymentOrderNo: string, refundNo: string];
+
+const LISTED_LINE = columns({
+  kind: column<SettlementKind>('text'),
+  time: 'text',
+  paymentOrderNo: 'text',
+  refundNo: 'text?',
+  externalOrderNo: 'text',
+  productCode: 'text',
+  settlementMode: 'text',
+  cycleNo: 'integer',
+  amountCent: 'bigint',
+  micros: 'bigint',
+});
+
+const MICROS = '(extract(epoch from at) * 1000000)::bigint';
+
+/** Returns the lines between two times, by the indexes of the times (BRIN): the first lines after a key. */
+export const listLines = declareList({
+  text: `select kind, time, "paymentOrderNo", "refundNo", "externalOrderNo", "productCode", "settlementMode", "cycleNo",
+       "amountCent", ${MICROS} as micros
+     from (${LINES}) l
+     where (${MICROS}, "paymentOrderNo", coalesce("refundNo", '')) > ($4::bigint, $5, $6)
+       and ($7::text is null or kind = $7) and ($8::text is null or "productCode" = $8)
+       and ($9::text is null or "settlementMode" = $9)
+     ${BY_TIME} limit $10`,
+  parameters: {
+    channelId: 'bigint',
+    from: 'double precision',
+    to: 'double precision',
+    afterMicros: 'bigint',
+    afterPayment: 'text',
+    afterRefund: 'text',
+    kind: 'text?',
+    productCode: 'text?',
+    settlementMode: 'text?',
+    limit: 'bigint',
+  },
+  columns: LISTED_LINE,
+  byIndex: true,
 });
 
 /** Yields lines in the order of time, from one snapshot. Only one batch at a time is in memory. */

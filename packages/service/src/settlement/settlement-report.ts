@@ -1,5 +1,7 @@
 import type { Transaction } from '../platform/db/database.js';
+import type { FeeTerms } from './channel-fees-sql.js';
 import type { ClosedFigures, ClosedMonth, ProductSums } from './closed-months-sql.js';
+import { computeFees, type Fees } from './fees.js';
 import {
   countUnsettled,
   REPORT_STATEMENT_MS,
@@ -25,12 +27,16 @@ export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly later: Sums;
   /** Changes of a closed month after it was closed. They are booked in a later month. */
   readonly sinceClosed: Sums;
+  /** The fee and the share, of the totals and of `later` together. Null if the channel has no terms. */
+  readonly fees: Fees | null;
 }
 
 /** What a report needs to know of a month besides its lines. */
 export interface MonthState {
   readonly closed: (ClosedMonth & { readonly figures: ClosedFigures }) | undefined;
   readonly later: Sums;
+  /** The terms of an open month. Undefined if there are none. */
+  readonly terms: FeeTerms | undefined;
 }
 
 interface SettlementReport {
@@ -56,7 +62,7 @@ export async function reportSettlement(
   await tx.query('set transaction isolation level repeatable read, read only');
   // The statement limit is raised, because this reads all lines, including those of the closed months.
   await tx.setStatementLimit(REPORT_STATEMENT_MS);
-  const { closed, later } = await findState(tx);
+  const { closed, later, terms } = await findState(tx);
   const unsettled = await countUnsettled(tx, channelId, bounds);
   const products = new Map<string, ProductSums>();
   for await (const lines of readSettlementLines(tx, channelId, bounds)) {
@@ -82,6 +88,7 @@ export async function reportSettlement(
     totals,
     later,
     sinceClosed: closed ? subtractSums(sumProducts(fromLines), totals) : ZERO_SUMS,
+    fees: closed ? (closed.figures.fees ?? null) : terms ? computeFees(addSums(totals, later), terms) : null,
   };
 }
 

@@ -1,7 +1,12 @@
 import { type ReferenceProgram, startInstitution } from '@perennial/reference-peers';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
+import { watchInstitutions } from '../../src/engine/jobs/institutions.js';
+import { createCallCounter } from '../../src/gateways/call-counts.js';
+import { findDecliningInstitutions, storeCalls } from '../../src/gateways/call-counts-sql.js';
 import { createInstitutionHealth } from '../../src/gateways/institution-health.js';
 import { findSilentInstitutions, storeCallsSeen } from '../../src/gateways/institution-health-sql.js';
+import { storeInstitutionHealth } from '../../src/gateways/store-health.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { consoleClient } from '../console/support.js';
 import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
@@ -14,7 +19,7 @@ import { until } from '../support/processes.js';
 import { sampleValue, scrape } from '../support/scrape.js';
 
 describe('an institution behind a bridge', () => {
-  const testLimits = { readingSeconds: 0.1, alertSeconds: { resolved: 0.1, messages: 0.1 } };
+  const testLimits = { readingSeconds: 0.1, healthSeconds: 0.1, alertSeconds: { resolved: 0.1, messages: 0.1 } };
   const { service, channel } = serviceOfFile({ clock: systemClock, engine: true, testLimits }, (made) => {
     made.clock.set(systemClock.now());
     return demoChannel(made);
@@ -61,6 +66,63 @@ describe('an institution behind a bridge', () => {
     expect(await createAt('BRIDGE')).toBe('ACTIVE');
     await until('the end of the alert', async () => (await alerts()).length === 0);
     await until('the end of the silence', async () => (await silence()) === 0);
+  });
+});
+
+describe('the debits of several nodes', () => {
+  const fresh = ofFile(freshDatabase);
+  beforeEach(() => fresh.database.query('truncate peer_calls, alerts'));
+
+  /** Stores the results of debits at one node. */
+  const store = async (declined: number, paid = 0) => {
+    const counter = createCallCounter();
+    for (let n = 0; n < declined; n += 1) counter.countDebit('PAY', { kind: 'declined' });
+    for (let n = 0; n < paid; n += 1) counter.countDebit('PAY', { kind: 'success' });
+    await storeCalls(fresh.database, counter.take());
+  };
+  const declining = async () => (await findDecliningInstitutions(fresh.database)).map(({ declined }) => declined);
+
+  it('of which at least 20 were declined and none succeeded raise an alert, until one succeeds', async () => {
+    await store(10);
+    await store(9);
+    expect(await declining()).toEqual([]);
+    await store(1);
+    expect(await declining()).toEqual([20]);
+    await watchInstitutions(fresh.database);
+    await watchInstitutions(fresh.database);
+    const open = () =>
+      fresh.database.query(`select subject, seen, detail from alerts
+        where kind = 'institution-declining' and resolved_at is null`);
+    const detail = expect.stringMatching(/^since .+ all 20 debits with a result were declined$/);
+    expect(await open()).toEqual([{ subject: 'PAY', seen: 1, detail }]);
+    await resolveEndedAlerts(fresh.database);
+    expect(await open()).toHaveLength(1);
+    await store(0, 1);
+    expect(await declining()).toEqual([]);
+    await resolveEndedAlerts(fresh.database);
+    expect(await open()).toEqual([]);
+  });
+
+  it('are no alert if one of them succeeded, or if they were declined longer than ten minutes ago', async () => {
+    await store(20, 1);
+    expect(await declining()).toEqual([]);
+    await fresh.database.query('truncate peer_calls');
+    await store(20);
+    await fresh.database.query(`update peer_calls set at = at - interval '11 min' where grain = 'MINUTE'`);
+    expect(await declining()).toEqual([]);
+  });
+
+  it('are counted again at the next attempt if the database was away', async () => {
+    const health = createInstitutionHealth();
+    health.counter.countDebit('PAY', { kind: 'declined' });
+    const away = { ...fresh.database, query: () => Promise.reject(new Error('away')) };
+    await expect(storeInstitutionHealth(away, health)).rejects.toThrow('away');
+    health.counter.countDebit('PAY', { kind: 'declined' });
+    await storeInstitutionHealth(fresh.database, health);
+    expect(await fresh.database.query('select grain, debits_declined from peer_calls order by 1')).toEqual([
+      { grain: 'HOUR', debits_declined: 2 },
+      { grain: 'MINUTE', debits_declined: 2 },
+    ]);
   });
 });
 

@@ -45,6 +45,15 @@ async function codesOf(name: string): Promise<() => string> {
   return () => totpCode(secret, totpStep(service.clock.now()));
 }
 
+/** Confirms that the recovery codes are stored, and returns them. */
+async function storeRecoveryCodes(page: Page): Promise<string[]> {
+  const shown = page.getByRole('dialog', { name: 'Recovery codes' });
+  await shown.getByLabel('I have stored it').check();
+  const codes = (await shown.locator('dd').allInnerTexts()).map((text) => text.replaceAll(/[^A-Z2-9-]/g, ''));
+  await shown.getByRole('button', { name: 'Done' }).click();
+  return codes;
+}
+
 describe('signing in', () => {
   it('sets a password by one-time link, leads to the requested page, and signs out', async () => {
     const { setupToken } = await createPerson(service.operator, { name: 'ann', role: 'admin' });
@@ -137,6 +146,7 @@ describe('signing in', () => {
     await page.getByLabel('Then enter the six digits that the app shows').fill(code());
     await page.getByRole('button', { name: 'Turn codes on' }).click();
     await page.getByText('Codes are on').waitFor();
+    await storeRecoveryCodes(page);
     service.clock.advance(60_000);
     const other = await at.visitor();
     await other.goto('/console/sign-in?to=//elsewhere.example/');
@@ -168,8 +178,19 @@ describe('signing in', () => {
     await page.getByLabel('Then enter the six digits that the app shows').fill(code());
     await page.getByRole('button', { name: 'Turn codes on' }).click();
     await page.getByText('Codes are on').waitFor();
+    const [recoveryCode = '', ...others] = await storeRecoveryCodes(page);
+    expect(others).toHaveLength(9);
+    await page.getByText('10 recovery codes left').waitFor();
     await page.getByRole('link', { name: 'Orders' }).click();
     await heading(page, 'Orders').waitFor();
+
+    // The phone is lost: a recovery code takes the place of the authenticator's code.
+    const elsewhere = await at.visitor({ baseURL: strict.baseUrl });
+    await elsewhere.goto('/console/account');
+    await typeSignIn(elsewhere, 'gina');
+    await elsewhere.getByLabel('Authenticator code').fill(recoveryCode);
+    await elsewhere.keyboard.press('Enter');
+    await elsewhere.getByText('9 recovery codes left').waitFor();
   });
 
   it('marks background polls as unattended, until the user acts', async () => {

@@ -78,7 +78,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   'a user': { at: aUser, shows: 'Refunds' },
   'erasing a user': { at: aUser, shows: 'Refunds', open: press('Erase data') },
   'finding a user': { at: '/users', shows: 'User ID at the channel' },
-  'failed payments': { at: '/payments', shows: 'By reason' },
+  debits: { at: '/payments', shows: /^\d+ debits$/ },
+  'failed payments': { at: '/payments?tab=failed', shows: 'By reason' },
+  refunds: { at: '/payments?tab=refunds', shows: /^\d+ refunds?$/ },
+  mentions: { at: '/mentions', shows: 'No unread mentions' },
+  health: { at: '/health', shows: 'Callbacks of channels' },
   'bulk runs': { at: '/bulk', shows: 'Retry payments' },
   'a bulk run': {
     at: async () => `/bulk/${await one('select run_id::text as value from bulk_runs limit 1')}`,
@@ -114,6 +118,13 @@ const LOOKS: Readonly<Record<string, Look>> = {
   'compared days': { at: '/reconciliation?view=days', shows: 'file' },
   'a statement': { at: '/reconciliation', shows: 'Differences', open: press('Reconcile a day') },
   settlement: { at: '/settlement', shows: 'Melody Music' },
+  'settlement lines': {
+    at: async () =>
+      `/settlement/lines?appId=${CHANNEL}&month=${await one(
+        `select to_char(now() at time zone 'Asia/Shanghai', 'YYYY-MM') as value`,
+      )}`,
+    shows: /^100000/,
+  },
   channels: { at: '/channels', shows: 'Melody Music' },
   'a new channel': { at: '/channels', shows: 'Melody Music', open: press('New channel') },
   'a channel': { at: `/channels/${CHANNEL}`, shows: 'Redemption page' },
@@ -126,6 +137,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
         ['allowList', 'Addresses and ranges'],
         ['rate', 'Calls per second'],
         ['authorizations', 'Payment channels'],
+        ['fees', 'No fees are set'],
       ] as const
     ).map(([tab, shows]) => [
       `a channel, ${tab}`,
@@ -235,7 +247,7 @@ describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) =
     expect(await barriers(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('/');
-    await page.getByRole('dialog').getByText('Failed payments').waitFor();
+    await page.getByRole('dialog').getByText('Payments', { exact: true }).waitFor();
     expect(await faultsOf(page, AROUND)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -282,6 +294,12 @@ describe('every page', () => {
       const words = await page.locator('main').innerText();
       expect.soft([name, words.match(SAID_IN_ENGLISH)]).toEqual([name, null]);
       if (name !== 'an order') continue;
+      // The periods come first, then the details, then the long history.
+      const [periods, details, history] = await page.evaluate<number[]>(
+        `['main article section', 'main aside', 'main article section:nth-of-type(2)'].map((one) =>
+           document.querySelector(one).getBoundingClientRect().top)`,
+      );
+      expect([periods, details, history]).toEqual([periods, details, history].toSorted((a = 0, b = 0) => a - b));
       expect(words).toContain('订单创建');
       expect(words).not.toMatch(/\b(Refund|Timeline|Periods|Notes|Agreement)\b/);
     }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { parseTime } from '@perennial/wire';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +23,12 @@ beforeAll(async () => {
   await database.query(`update channels set created_at = timestamptz '2026-02-05 00:00:00+08'`);
   await putOrder(database, { orderNo: 1001, channelId });
   const paidAt = parseTime('2026-03-10 10:00:00') ?? Number.NaN;
-  await putPayment(database, { orderNo: 1001, cycleNo: 1, channelId, amountCent: 1000, status: 'SUCCESS', paidAt });
+  const refunds = [{ amountCent: 250, at: paidAt + 1000 }];
+  await putPayment(database, {
+    ...{ orderNo: 1001, cycleNo: 1, channelId, amountCent: 1000, status: 'SUCCESS', paidAt, refunds },
+  });
+  await service.channel('test_idle');
+  await database.query(`update channels set name = 'Idle partner' where app_id = 'test_idle'`);
   await raiseAlert(database, 'billing-failed', '1001', 'twice');
   await database.query(
     `insert into order_counts (channel_id, active, waiting_for_retry, due_today) values ($1, 90, 12, 30)`,
@@ -37,6 +43,45 @@ beforeAll(async () => {
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Main menu' });
 
 describe('settlement', () => {
+  it('hides channels without activity, and lists the payments and refunds of a channel', async () => {
+    const page = await at.person('finance', 'fay');
+    await page.goto('/console/settlement?month=2026-03');
+    await page.getByText('1 channel without activity').waitFor();
+    expect(await page.getByText('Idle partner').count()).toBe(0);
+    await page.getByText('1 channel without activity').click();
+    await page.getByText('Idle partner').waitFor();
+    await page.getByRole('link', { name: 'Details' }).click();
+    await page.getByRole('link', { name: 'R1001000101' }).waitFor();
+    await page.getByRole('link', { name: '10010001', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Refunded' }).click();
+    await page.getByRole('link', { name: '10010001', exact: true }).waitFor({ state: 'detached' });
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    const saved = await saving;
+    expect(saved.suggestedFilename()).toBe('settlement-test_one-2026-03-as-of-2026-04-15.csv');
+    expect((await readFile(await saved.path(), 'utf8')).trim().split('\r\n')).toHaveLength(2);
+  });
+
+  it('shows the fees that an admin sets for a channel, who also renames it', async () => {
+    const page = await at.person('admin', 'ada');
+    await page.goto('/console/channels/test_one');
+    await page.getByLabel('Name').fill('Renamed partner');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByRole('heading', { name: 'Renamed partner' }).waitFor();
+    await page.getByRole('tab', { name: 'Fees' }).click();
+    await page.getByLabel('Valid from').fill('2026-03');
+    await page.getByLabel('Fee, percent of each debit').fill('0.6');
+    await page.getByLabel('Fixed fee per debit').fill('0.1');
+    await page.getByLabel('Share of the channel, percent').fill('70');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: '70.00 %' }).waitFor();
+    await page.goto('/console/settlement?month=2026-03');
+    const row = page.getByRole('row', { name: /Renamed partner/ });
+    // 6 and 10 cents of fee; 70 % of 1000 - 250 - 16 cents.
+    await row.getByRole('cell', { name: '¥0.16' }).waitFor();
+    await row.getByRole('cell', { name: '¥5.14' }).waitFor();
+  });
+
   it('closes a past month permanently after a typed confirmation; the next one stays open', async () => {
     const page = await at.person('finance', 'fay');
     await page.goto('/console/settlement?month=2026-03');
@@ -73,7 +118,7 @@ describe('settlement', () => {
 
     // The menu shows the counts of open items on other pages.
     await menu(page).getByRole('link', { name: 'Alerts 1 open' }).waitFor();
-    await menu(page).getByRole('link', { name: 'Failed payments 12 to be retried' }).waitFor();
+    await menu(page).getByRole('link', { name: 'Payments 12 to be retried' }).waitFor();
     await menu(page).getByRole('link', { name: 'Approvals', exact: true }).waitFor();
     await menu(page).getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('link', { name: /^Renewed today\s*41\s*30 still due today$/ }).waitFor();

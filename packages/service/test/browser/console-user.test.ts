@@ -40,6 +40,30 @@ describe("a user's page", () => {
     await page.getByRole('heading', { name: 'Find user' }).first().waitFor();
   });
 
+  it('lets support change the mobile number, which the timeline of the order shows', async () => {
+    const channelUserId = unique('user');
+    const { data } = await channel.call('orders/create', collectRequest(channel, { channelUserId }));
+    const taken = unique('user');
+    await channel.call('orders/create', collectRequest(channel, { channelUserId: taken }));
+    const page = await at.person('support');
+    await page.goto(`/console/orders/${data.orderNo}`);
+    await page.getByRole('link', { name: channelUserId }).click();
+    await page.getByRole('button', { name: 'Change mobile number' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('lost the former phone');
+    await dialog.getByLabel('New mobile number').fill(mobileOf(taken));
+    await dialog.getByRole('button', { name: 'Change mobile number' }).click();
+    await dialog.getByText('belongs to another user').waitFor();
+    const mobile = mobileOf(unique('free'));
+    await dialog.getByLabel('New mobile number').fill(mobile);
+    await dialog.getByRole('button', { name: 'Change mobile number' }).click();
+    await page.getByText('Mobile number changed').waitFor();
+    const masked = `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
+    await page.getByText(masked).waitFor();
+    await page.goto(`/console/orders/${data.orderNo}`);
+    await page.getByText(`→ ${masked}`).waitFor();
+  });
+
   it('offers neither to support', async () => {
     const channelUserId = unique('user');
     await channel.call('orders/create', collectRequest(channel, { channelUserId }));

@@ -157,7 +157,7 @@ describe('ending the subscription', () => {
     await page.getByText('The next payment of ¥19.90 on 28 Feb 2026 will not be taken').waitFor();
     await page.getByLabel('Last four digits').fill(other(digits));
     await page.getByRole('button', { name: 'End subscription now' }).click();
-    expect(await alertOf(page)).toMatch(/4 attempts are left/);
+    expect(await alertOf(page)).toMatch(/2 attempts are left/);
     await page.getByLabel('Last four digits').fill(digits);
     await page.getByRole('button', { name: 'End subscription now' }).click();
     await page.getByRole('heading', { name: 'Your subscription has ended' }).waitFor();

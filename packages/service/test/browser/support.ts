@@ -56,11 +56,21 @@ export function gatherComplaints(page: Page): readonly string[] {
   return complaints;
 }
 
+/**
+ * True once the redemption page accepts clicks: for half a second after a claim it drops them as second clicks. True
+ * under a fake clock, which has no navigation entry: such a test advances the time itself.
+ */
+const ACCEPTS_CLICKS = `(() => {
+  const [navigation] = performance.getEntriesByType('navigation');
+  return location.hash === '' || !navigation || performance.now() - navigation.loadEventStart > 500;
+})()`;
+
 /** Clicks an element that leads to another page, and waits until that page is loaded. */
 export async function press(page: Page, what: Locator): Promise<void> {
   // Waits for the load event of the current page, which could otherwise be mistaken for the load event of the next
   // page.
   await page.waitForLoadState();
+  await expect.poll(() => page.evaluate<boolean>(ACCEPTS_CLICKS)).toBe(true);
   const loaded = page.waitForEvent('load');
   await what.click();
   await loaded;

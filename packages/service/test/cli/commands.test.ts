@@ -201,8 +201,8 @@ describe('text output', () => {
 describe('help', () => {
   const NOUNS = {
     channel: 14,
-    product: 4,
-    'payment-channel': 4,
+    product: 5,
+    'payment-channel': 8,
     order: 5,
     agreement: 2,
     alert: 3,

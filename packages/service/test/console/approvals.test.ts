@@ -3,7 +3,7 @@ import { refundAlone } from '../../src/operator/approvals/request-refund.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { periodNo } from '../refunds/support.js';
 import { operatorStage, refusal } from './operators.js';
-import type { ConsoleClient } from './support.js';
+import { type ConsoleClient, consoleClient } from './support.js';
 
 const LIMITS = { refundApprovalCent: 1000, refundDailyCent: 0 };
 const on = ofFile(() => operatorStage(LIMITS));
@@ -102,6 +102,7 @@ describe('a refund above the limit', () => {
         orderNo,
         runId: null,
         changes: null,
+        decider: 'finance',
         amountCent: 1990,
         note: 'late delivery',
         requestedBy: 'ann',
@@ -215,7 +216,9 @@ describe('a refund above the limit', () => {
     const { approvalId } = (await ask(on.ann, orderNo)).body;
     const path = `/approvals/${approvalId}`;
     expect(refusal(await on.bob.post(`${path}/withdraw`))).toEqual([409, 'this was requested by ann, not by bob']);
-    expect((await on.support.post(`${path}/withdraw`)).status).toBe(403);
+    expect((await on.viewer.post(`${path}/withdraw`)).status).toBe(403);
+    expect((await on.support.post(`${path}/withdraw`)).body.code).toBe('request-not-yours');
+    expect((await on.support.post(`${path}/approve`)).body.code).toBe('finance-decides');
     const withdrawn = { status: 'WITHDRAWN', decidedBy: 'ann', result: null, mayWithdraw: false, isUnseen: false };
     expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: true });
     expect((await on.ann.post(`${path}/withdraw`)).body).toMatchObject({ ...withdrawn, changed: false });
@@ -324,5 +327,66 @@ describe('a decision whose process ended before the refund was made', () => {
     expect((await ask(on.ann, second)).body).toMatchObject({ status: 'SUCCESS', refundNo: `R${periodNo(second)}01` });
     expect(booked()).toBe(2 * 1990);
     expect(await on.finishApproved()).toBe(0);
+  });
+});
+
+describe('a refund that support requests', () => {
+  const waitingFor = async (who: ConsoleClient) => (await who.get('/waiting')).body.approvals;
+  const outcomes = async (who: ConsoleClient) => (await who.get('/approvals?unseen=true')).body.approvals;
+
+  it('waits for finance, whatever the amount, and its requester is notified of the approval', async () => {
+    const orderNo = await on.paidOrder();
+    const preview = await on.support.get(`/orders/${orderNo}/periods/1/refund/preview?amountCent=1`);
+    expect(preview.body).toMatchObject({ refundCent: 1, needsApproval: true, refusal: null });
+    const before = await waitingFor(on.support);
+    const asked = await ask(on.support, orderNo, { amountCent: 1 });
+    expect(asked.body).toMatchObject({ status: 'WAITING', refundNo: null, amountCent: 1 });
+    expect(on.bank.asked).toEqual([]);
+    const { approvalId } = asked.body;
+    expect((await on.bob.get(`/orders/${orderNo}/periods/1/refund/preview`)).body).toMatchObject({ refundCent: 1989 });
+    expect((await on.support.post(`/approvals/${approvalId}/approve`)).body.code).toBe('decides-own-request');
+    const colleague = await consoleClient(on.service, 'support');
+    for (const verb of ['approve', 'decline']) {
+      const refused = await colleague.post(`/approvals/${approvalId}/${verb}`);
+      expect([refused.status, refused.body.code]).toEqual([403, 'finance-decides']);
+    }
+    expect((await on.support.get(`/approvals/${approvalId}`)).body).toMatchObject({
+      mayDecide: false,
+      mayWithdraw: true,
+      isUnseen: false,
+    });
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`, { note: 'fine' })).body.status).toBe('APPROVED');
+    expect(booked()).toBe(1);
+    expect(await outcomes(on.support)).toMatchObject([
+      { approvalId, status: 'APPROVED', result: `R${periodNo(orderNo)}01`, decidedBy: 'bob', isUnseen: true },
+    ]);
+    expect(await outcomes(on.ann)).not.toContainEqual(expect.objectContaining({ approvalId }));
+    expect(await waitingFor(on.support)).toBe(before + 1);
+    expect((await on.ann.post(`/approvals/${approvalId}/seen`)).status).toBe(409);
+    expect((await on.support.post(`/approvals/${approvalId}/seen`)).body).toMatchObject({ changed: true });
+    expect(await outcomes(on.support)).toEqual([]);
+    expect(await waitingFor(on.support)).toBe(before);
+  });
+
+  it('can be declined or withdrawn, and then refunds nothing', async () => {
+    const orderNo = await on.paidOrder();
+    const first = (await ask(on.support, orderNo)).body.approvalId;
+    await on.ann.post(`/approvals/${first}/decline`, { note: 'not ours' });
+    expect(await outcomes(on.support)).toMatchObject([
+      { approvalId: first, status: 'DECLINED', decisionNote: 'not ours' },
+    ]);
+    await on.support.post(`/approvals/${first}/seen`);
+    const second = (await ask(on.support, orderNo, { key: 'k2' })).body.approvalId;
+    expect((await on.support.post(`/approvals/${second}/withdraw`)).body).toMatchObject({ status: 'WITHDRAWN' });
+    expect(await outcomes(on.support)).toEqual([]);
+    expect(booked()).toBe(0);
+  });
+
+  it('is refused to a viewer, and tells finance nothing about their own approvals', async () => {
+    const orderNo = await on.paidOrder();
+    expect((await ask(on.viewer, orderNo)).status).toBe(403);
+    const { approvalId } = (await ask(on.ann, orderNo)).body;
+    await on.bob.post(`/approvals/${approvalId}/approve`);
+    expect(await outcomes(on.ann)).not.toContainEqual(expect.objectContaining({ approvalId }));
   });
 });

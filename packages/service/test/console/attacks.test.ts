@@ -63,7 +63,7 @@ describe('a body that comes slowly', () => {
     ],
     [
       'gets another role',
-      (name: string) => on.sql(`update people set role = 'support' where name = $1`, [name]),
+      (name: string) => on.sql(`update people set role = 'viewer' where name = $1`, [name]),
       403,
       'not-allowed',
     ],

@@ -4,7 +4,7 @@ import { showSettlementMonth } from '../../src/operator/books/settlement-months.
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { putAttempt } from '../reconciliation/support.js';
-import { putOrder, putPayment } from '../settlement/support.js';
+import { putOrder, putPayment, report } from '../settlement/support.js';
 import { testService } from '../support/service.js';
 import { personOfFile, walk } from './support.js';
 
@@ -12,6 +12,7 @@ const service = ofFile(testService);
 const viewer = personOfFile(() => service, 'viewer');
 const support = personOfFile(() => service, 'support');
 const finance = personOfFile(() => service, 'finance');
+const admin = personOfFile(() => service, 'admin');
 let channelIds: string[];
 const APPS = ['test_one', 'test_two'];
 const ORDER = 100000001000;
@@ -147,10 +148,12 @@ describe('settlement', () => {
         ...{ billedCent: 70, billedCount: 1 },
       },
       laterCent: 0,
+      feeCent: null,
+      shareCent: null,
       unsettled: 0,
       channels: [
         {
-          ...{ appId: 'test_one', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0 },
+          ...{ appId: 'test_one', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0, fees: null },
           ...{ ...ZERO, collectedCent: 1000, collectedCount: 1, refundedCent: 300, refundedCount: 1 },
           products: [
             {
@@ -160,7 +163,7 @@ describe('settlement', () => {
           ],
         },
         {
-          ...{ appId: 'test_two', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0 },
+          ...{ appId: 'test_two', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0, fees: null },
           ...{ ...ZERO, billedCent: 70, billedCount: 1 },
           products: [
             {
@@ -175,11 +178,11 @@ describe('settlement', () => {
   it('exports a file whose columns can be summed', async () => {
     const { headers, body } = await viewer.get('/settlement/2026-01/csv');
     expect(headers.get('content-type')).toContain('text/csv');
-    expect(headers.get('content-disposition')).toContain('settlement-2026-01.csv');
+    expect(headers.get('content-disposition')).toContain('"settlement-2026-01-as-of-2026-04-15.csv"');
     expect(body.split('\r\n')).toEqual([
-      'month,status,appId,channel,part,productCode,settlementMode,collectedCent,collectedCount,refundedCent,refundedCount,billedCent,billedCount,currency',
-      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,1000,1,300,1,0,0,CNY',
-      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0,0,0,0,70,1,CNY',
+      'month,status,appId,channel,part,productCode,settlementMode,collectedCent,collected,collectedCount,refundedCent,refunded,refundedCount,billedCent,billed,billedCount,feeCent,fee,shareCent,share,currency',
+      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,1000,10.00,1,300,3.00,1,0,0.00,0,0,0.00,0,0.00,CNY',
+      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0,0.00,0,0,0.00,0,70,0.70,1,0,0.00,0,0.00,CNY',
       '',
     ]);
   });
@@ -203,7 +206,7 @@ describe('settlement', () => {
     });
     expect(await channelOf('2026-03')).toMatchObject({ laterCent: 0, later: ZERO });
     expect((await viewer.get('/settlement/2026-02/csv')).body).toContain(
-      '2026-02,OPEN,test_one,Test channel,LATER,,,1050,2,10,1,0,0',
+      '2026-02,OPEN,test_one,Test channel,LATER,,,1050,10.50,2,10,0.10,1,0,0.00,0,',
     );
     // February has counted these changes, so no other month counts them.
     await close('2026-02');
@@ -216,6 +219,95 @@ describe('settlement', () => {
     expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 0, laterCent: 12 });
     await close('2026-03');
     expect(await channelOf('2026-03')).toMatchObject({ collectedCent: 0, laterCent: 12 });
+  });
+
+  const line = (of: object) => expect.objectContaining(of);
+
+  it('lists the lines of a channel in the order of time, by filters and page by page', async () => {
+    await put(3, '2026-01-31 23:59:59');
+    const list = async (query: string) => (await viewer.get(`/settlement/2026-01/lines?appId=test_one${query}`)).body;
+    expect((await list('')).lines).toEqual([
+      line({ kind: 'COLLECTED', time: '2026-01-10 10:00:00', paymentOrderNo: '10010001', refundNo: null }),
+      line({ kind: 'REFUNDED', time: '2026-01-20 10:00:00', refundNo: 'R1001000101', amountCent: 300 }),
+      line({ kind: 'COLLECTED', time: '2026-01-31 23:59:59', paymentOrderNo: '10010003' }),
+    ]);
+    expect((await list('&kind=REFUNDED')).lines).toEqual([line({ refundNo: 'R1001000101' })]);
+    expect((await list('&productCode=DAILY')).lines).toEqual([]);
+    expect((await list('&settlementMode=SVC_DEDUCT')).lines).toHaveLength(3);
+    const path = '/settlement/2026-01/lines?appId=test_one&limit=1';
+    expect(await walk(viewer, path, 'lines', 'paymentOrderNo')).toEqual(['10010001', '10010001', '10010003']);
+    expect((await viewer.get('/settlement/2026-01/lines?appId=nobody')).status).toBe(404);
+    expect((await viewer.get('/settlement/2026-01/lines')).status).toBe(400);
+  });
+
+  it('exports the lines with amounts, and with long numbers that a spreadsheet keeps as text', async () => {
+    const { database } = service.fresh;
+    await putOrder(database, { orderNo: ORDER, channelId: channelIds[0] ?? '', externalOrderNo: '20260110000000001' });
+    await put(1, '2026-01-12 10:00:00', { orderNo: ORDER });
+    const csv = async (query = '') => viewer.get(`/settlement/2026-01/lines/csv?appId=test_one${query}`);
+    const { headers, body } = await csv();
+    expect(headers.get('content-disposition')).toContain('"settlement-test_one-2026-01-as-of-2026-04-15.csv"');
+    expect(body.replace('\uFEFF', '').split('\r\n')).toEqual([
+      'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amountCent,amount,currency',
+      'COLLECTED,2026-01-10 10:00:00,10010001,,order-1001,MONTHLY,SVC_DEDUCT,1,1000,10.00,CNY',
+      `COLLECTED,2026-01-12 10:00:00,"${ORDER}0001\t",,"20260110000000001\t",MONTHLY,SVC_DEDUCT,1,1000,10.00,CNY`,
+      'REFUNDED,2026-01-20 10:00:00,10010001,R1001000101,order-1001,MONTHLY,SVC_DEDUCT,1,300,3.00,CNY',
+      '',
+    ]);
+    expect((await csv('&kind=REFUNDED')).body.split('\r\n')).toHaveLength(3);
+    expect((await viewer.get('/settlement/2026-01/lines/csv?appId=nobody')).status).toBe(404);
+  });
+
+  describe('with fees', () => {
+    const terms = { fromMonth: '2026-01', feeBasisPoints: 60, feeFixedCent: 10, shareBasisPoints: 7000 };
+    beforeEach(async () => {
+      await service.fresh.database.query('truncate channel_fees');
+    });
+    const set = (more: object = {}) => admin.post('/channels/test_one/fees', { ...terms, ...more });
+
+    it('shows the fee and the share of each month, by the terms that are valid in it', async () => {
+      expect((await finance.post('/channels/test_one/fees', terms)).status).toBe(403);
+      expect((await set()).body).toMatchObject({ fees: [{ ...terms, setBy: admin.name }], changed: true });
+      expect((await set()).body.changed).toBe(false);
+      await set({ fromMonth: '2026-02', feeBasisPoints: 125, shareBasisPoints: 10_000 });
+      // 1000 cents, 300 refunded: a fee of 6 + 10, and 70 % of the other 684, which is 478.8.
+      expect((await channelOf('2026-01')).fees).toEqual({ ...terms, feeCent: 16, shareCent: 479 });
+      // 1.25 % of 1000 is 12.5, and halves are rounded up.
+      expect((await channelOf('2026-02')).fees).toMatchObject({ feeCent: 23, shareCent: 977 });
+      expect((await channelOf('2026-01', 'test_two')).fees).toBeNull();
+      expect(await month('2026-01')).toMatchObject({ feeCent: 16, shareCent: 479 });
+      expect((await viewer.get('/settlement/2026-01/csv')).body).toContain(
+        '2026-01,OPEN,test_one,Test channel,FEES,,,0,0.00,0,0,0.00,0,0,0.00,0,16,0.16,479,4.79,CNY',
+      );
+      expect((await report({ ...service.operator, clock: service.clock }, '2026-01', 'test_one')).fees).toMatchObject({
+        feeCent: 16,
+      });
+      expect((await viewer.get('/audit?action=channel.set-fees')).body.entries[0]).toMatchObject({
+        subject: 'test_one',
+        detail: { from: terms, to: { ...terms, fromMonth: '2026-02', feeBasisPoints: 125, shareBasisPoints: 10_000 } },
+      });
+    });
+
+    it('keeps the fees of a closed month, and counts late debits with those of the next month', async () => {
+      await set();
+      await close('2026-01');
+      expect((await set({ feeBasisPoints: 0 })).body).toMatchObject({ code: 'fees-month-closed', values: ['2026-01'] });
+      await set({ fromMonth: '2026-02', feeBasisPoints: 0, feeFixedCent: 1, shareBasisPoints: 5000 });
+      await put(3, '2026-01-31 23:59:59');
+      expect((await channelOf('2026-01')).fees).toEqual({ ...terms, feeCent: 16, shareCent: 479 });
+      expect((await report({ ...service.operator, clock: service.clock }, '2026-01', 'test_one')).fees).toMatchObject({
+        feeCent: 16,
+      });
+      expect((await channelOf('2026-02')).fees).toMatchObject({ feeCent: 2, shareCent: 999 });
+    });
+
+    it.each([
+      [{ feeBasisPoints: 10_001 }, 'number-out-of-range'],
+      [{ feeFixedCent: -1 }, 'number-out-of-range'],
+      [{ fromMonth: '2026-13' }, 'month-malformed'],
+    ])('refuses %j', async (more, code) => {
+      expect((await set(more)).body).toMatchObject({ status: 400, code });
+    });
   });
 
   it('writes an audit entry with the figures', async () => {

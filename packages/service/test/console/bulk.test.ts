@@ -602,3 +602,119 @@ describe('a run that refunds', () => {
     expect(booked()).toEqual([1990]);
   });
 });
+
+describe('a pasted or uploaded list', () => {
+  it('selects by order, payment and external numbers, and shows each entry with its result', async () => {
+    const [first = '', second = ''] = await many(2);
+    await on.renewNow(second);
+    const externalOrderNo = `shop-${first}`;
+    const third = await on.paidOrder({ externalOrderNo });
+    const { status, body } = await prepare(on.ann, 'REFUND', {
+      numbers: `\uFEFF${first}\r\n"${second}0001"\n\n${externalOrderNo}\n${first}\nno-such-order\n`,
+      fileName: 'june.csv',
+    });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      filter: { list: '4', fileName: 'june.csv' },
+      items: 4,
+      skipped: 1,
+      amountCent: 3 * 1990,
+      confirmation: 'REFUND 3',
+    });
+    await start(on.ann, body);
+    const { approvalId } = await run(body.runId);
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).status).toBe(200);
+    await on.workOff();
+    const results = Object.fromEntries((await items(body.runId)).map(([subject, ...rest]) => [subject, rest]));
+    const refunded = (orderNo: string) => ['DONE', `refund R${orderNo}000101 is SUCCESS`];
+    expect(results).toEqual({
+      [`${first}-1`]: refunded(first),
+      [`${second}-1`]: refunded(second),
+      [`${third}-1`]: refunded(third),
+      'no-such-order': ['SKIPPED', '"no-such-order" is no number of an order or a payment'],
+    });
+    expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 3, failed: 0, skipped: 1 });
+  });
+
+  it('means the latest period of an order, or the given one', async () => {
+    const [orderNo = ''] = await many(1);
+    await on.renewNow(orderNo);
+    const subjects = async (more: object) => {
+      const { body } = await prepare(on.ann, 'REFUND', { numbers: orderNo, ...more });
+      return body.runId ? (await items(body.runId)).map(([subject]) => subject) : body.detail;
+    };
+    expect(await subjects({})).toEqual([`${orderNo}-2`]);
+    expect(await subjects({ cycleNo: 1 })).toEqual([`${orderNo}-1`]);
+    expect(await subjects({ cycleNo: 9 })).toBe(`order ${orderNo} has no period 9`);
+  });
+
+  it('ends orders, also those named by a payment, once each', async () => {
+    const [first = '', second = ''] = await many(2);
+    const { body } = await prepare(on.support, 'UNSUBSCRIBE', { numbers: [first, `${first}0001`, second].join('\n') });
+    expect(await items(body.runId)).toEqual([
+      [first, 'WAITING', null],
+      [second, 'WAITING', null],
+    ]);
+  });
+
+  it('skips a number that could be two orders', async () => {
+    const [first = ''] = await many(1);
+    const namesake = await on.paidOrder({ externalOrderNo: first });
+    const { body } = await prepare(on.ann, 'REFUND', { numbers: `${first}\n${namesake}` });
+    expect(await items(body.runId)).toEqual([
+      [`${namesake}-1`, 'WAITING', null],
+      [first, 'SKIPPED', `"${first}" is the number of several orders: name each by its order number`],
+    ]);
+  });
+
+  it.each([
+    ['1,19.90', 'line 1 of the list must be one number of at most 64 characters, without other columns'],
+    ['\n1\n2;3', 'line 3 of the list must be one number of at most 64 characters, without other columns'],
+    ['1'.repeat(65), 'line 1 of the list must be one number of at most 64 characters, without other columns'],
+    [' \n', 'give either items, a list of numbers or a filter'],
+  ])('refused: %j', async (numbers, detail) => {
+    expect(refusal(await prepare(on.ann, 'REFUND', { numbers }))).toEqual([400, detail]);
+  });
+
+  it('cannot replay events, and has 10,000 entries at most', async () => {
+    expect((await prepare(on.support, 'REPLAY', { numbers: '1' })).status).toBe(400);
+    const numbers = Array.from({ length: 10_001 }, (_, n) => `x${n}`).join('\n');
+    expect((await prepare(on.ann, 'REFUND', { numbers })).body.code).toBe('run-too-large');
+  });
+});
+
+describe('a refund run by payment day', () => {
+  it('selects the payments of the days that can be refunded, of any period', async () => {
+    const [first = '', second = '', refunded = ''] = await many(3);
+    const billed = await on.collectedOrder();
+    await on.renewNow(second);
+    await on.refund({ orderNo: refunded, cycleNo: 1, amountCent: 1990 });
+    // A day of its own for this test.
+    const all = [first, second, refunded, billed];
+    await on.sql(`update payments set paid_at = '2031-05-06 12:00:00+08' where order_no = any($1::bigint[])`, [all]);
+    await on.sql(`update payments set paid_at = '2031-05-07 00:00:00+08' where order_no = $1 and cycle_no = 1`, [
+      first,
+    ]);
+    const select = async (filter: object) => {
+      const { body } = await prepare(on.ann, 'REFUND', { filter });
+      return body.runId ? (await items(body.runId)).map(([subject]) => subject).toSorted() : body.code;
+    };
+    const day = { paidFrom: '2031-05-06', paidTo: '2031-05-07' };
+    expect(await select(day)).toEqual([`${second}-1`, `${second}-2`]);
+    expect(await select({ ...day, cycleNo: '2' })).toEqual([`${second}-2`]);
+    expect(await select({ ...day, appId: 'test_demo', productCode: 'TEST_SPU_001', cycleNo: '1' })).toEqual([
+      `${second}-1`,
+    ]);
+    expect(await select({ ...day, productCode: 'TEST_SPU_002' })).toBe('nothing-matches');
+    expect(await select({ ...day, status: 'ACTIVE' })).toBe('not-one-of');
+    expect(await select({ paidFrom: '2031-05-07', paidTo: '2031-05-08' })).toEqual([`${first}-1`]);
+  });
+
+  it('selects a given period of each order that a filter of orders matches', async () => {
+    const channelUserId = `user-of-${Date.now()}`;
+    const orderNo = await on.paidOrder({ channelUserId });
+    await on.renewNow(orderNo);
+    const { body } = await prepare(on.ann, 'REFUND', { filter: { channelUserId, cycleNo: '1' } });
+    expect(await items(body.runId)).toEqual([[`${orderNo}-1`, 'WAITING', null]]);
+  });
+});

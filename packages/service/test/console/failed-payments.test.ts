@@ -27,7 +27,7 @@ beforeAll(async () => {
   failed = await on.paidOrder();
   await on.renewNow(failed, 'final');
   on.service.clock.advance(1_000);
-  on.institution.onDebit = async () => declined('final');
+  on.institution.onDebit = async () => ({ ...declined('final'), declineKind: 'CARD_EXPIRED' });
   terminated = (await on.channel.call('orders/create', sharedRequest(on.channel))).data.orderNo;
   on.institution.reset();
 });
@@ -54,17 +54,29 @@ describe('failed payments', () => {
       paymentStatus: 'FAIL_RETRY',
       amountCent: 1990,
       reason: 'because retryable',
+      declineKind: 'OTHER',
       tries: 2,
       failedAt: expect.any(String),
       nextTryAt: nextPayTime,
     });
     expect(payments[0]).toMatchObject({ paymentStatus: 'FAIL', reason: 'because final', tries: 1, nextTryAt: null });
+    expect(payments[0]).toMatchObject({ declineKind: 'CARD_EXPIRED' });
   });
 
   it('by status: those waiting for a retry are sorted by its time', async () => {
     expect(await numbers({ status: 'FAIL_RETRY' })).toEqual(waiting);
     expect(await numbers({ status: 'FAIL' })).toEqual([terminated, failed]);
     expect((await on.viewer.get('/payments/failed?status=SUCCESS')).status).toBe(400);
+  });
+
+  it('by kind of decline, and an attempt that an older node settled is OTHER', async () => {
+    expect(await numbers({ declineKind: 'CARD_EXPIRED' })).toEqual([terminated]);
+    expect(await numbers({ declineKind: 'CARD_LOST' })).toEqual([]);
+    const others = await numbers({ declineKind: 'OTHER' });
+    expect(others.toSorted()).toEqual([...waiting, failed].toSorted());
+    await on.sql('update failed_payments set decline_kind = null where order_no = $1', [failed]);
+    expect(await numbers({ declineKind: 'OTHER' })).toEqual(others);
+    expect((await on.viewer.get('/payments/failed?declineKind=UNHEARD_OF')).status).toBe(400);
   });
 
   it('by reason, institution, channel, product and time', async () => {
@@ -136,6 +148,7 @@ describe('failed payments', () => {
       ['of a channel', { channelId: 100_001 }, 'failed_payments_of_channel'],
       ['of a product', { productCode: 'NONE' }, 'failed_payments_of_product'],
       ['for a reason', { reason: 'noise' }, 'failed_payments_because'],
+      ['of a kind', { declineKind: 'CARD_EXPIRED' } as const, 'failed_payments_of_kind'],
       ['that are tried again', { status: 'FAIL_RETRY', channelId: 100_001 } as const, 'orders_to_move_without_debit'],
     ])('%s are found by their index, and no table is read whole', async (_what, filter, index) => {
       const { values, ...query } = failedPaymentsQuery(filter, { after: undefined, rows: 51, limit: 51 });
@@ -150,14 +163,19 @@ describe('failed payments', () => {
 });
 
 describe('the summary', () => {
-  it('counts by reason, institution and attempt, and payments recovered by retries', async () => {
+  it('counts by kind, reason, institution and attempt, and payments recovered by retries', async () => {
     const { body } = await on.viewer.get('/payments/failed/summary');
     expect(body).toEqual({
       isAtLeast: false,
       total: { payments: 5, amountCent: 5 * 1990 },
+      byKind: [
+        { declineKind: 'OTHER', payments: 4, amountCent: 4 * 1990 },
+        { declineKind: 'CARD_EXPIRED', payments: 1, amountCent: 1990 },
+      ],
       byReason: [
-        { reason: 'because retryable', payments: 3, amountCent: 3 * 1990 },
-        { reason: 'because final', payments: 2, amountCent: 2 * 1990 },
+        { reason: 'because retryable', declineKind: 'OTHER', payments: 3, amountCent: 3 * 1990 },
+        { reason: 'because final', declineKind: 'OTHER', payments: 1, amountCent: 1990 },
+        { reason: 'because final', declineKind: 'CARD_EXPIRED', payments: 1, amountCent: 1990 },
       ],
       byInstitution: [{ paymentChannelCode: 'MOCKPAY', payments: 5, amountCent: 5 * 1990 }],
       byTry: [

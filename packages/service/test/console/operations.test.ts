@@ -125,11 +125,16 @@ describe('the table of operations', () => {
       'POST /orders/{orderNo}/periods/{cycleNo}/retry',
       'POST /orders/{orderNo}/periods/{cycleNo}/refund',
       'POST /orders/{orderNo}/unmask',
+      'POST /orders/{orderNo}/claims/{claimNo}/reveal',
+      'POST /orders/{orderNo}/claims/{claimNo}/replace',
+      'POST /orders/{orderNo}/redemption-link',
       'POST /users/export',
       'POST /users/erase',
+      'POST /users/mobile',
       'POST /bulk/{runId}/start',
       'POST /approvals/{approvalId}/approve',
       'POST /approvals/{approvalId}/carry-out',
+      'POST /channels/{appId}/fees',
       'POST /settlement/{month}/close',
       'POST /channels',
       'PUT /channels/{appId}',
@@ -144,6 +149,8 @@ describe('the table of operations', () => {
       'POST /payment-channels',
       'PUT /payment-channels/{code}',
       'POST /payment-channels/{code}/key',
+      'POST /payment-channels/{code}/pause',
+      'POST /payment-channels/{code}/resume',
       'PUT /benefits/{benefitCode}/fulfilment',
       'PUT /benefits/{benefitCode}/presentation',
       'POST /people',
@@ -153,6 +160,7 @@ describe('the table of operations', () => {
       'POST /people/{name}/reset',
       'POST /people/{name}/unbind',
       'POST /account/totp',
+      'POST /account/recovery-codes',
     ]);
   });
 });

@@ -121,7 +121,7 @@ describe('the timeline of an order', () => {
     expect(entries).toContainEqual(['agreement', null, 'CANCELED', null]);
     expect(entries).toContainEqual(['operator', null, null, 'asked by phone']);
     expect(JSON.stringify(body.timeline)).toContain(agreementNo);
-    expect(body.actions).toEqual([{ action: 'refund', cycleNo: 1, isAllowed: false, maxAmountCent: 1990 }]);
+    expect(body.actions).toEqual([{ action: 'refund', cycleNo: 1, isAllowed: true, maxAmountCent: 1990 }]);
   });
 
   it('keeps the latest 500 of very many, and marks that', async () => {
@@ -202,14 +202,14 @@ describe('the allowed actions', () => {
           maxAmountCent,
         ],
       );
-    const expected = (support: boolean, finance: boolean) => [
+    const expected = (support: boolean, refund: boolean) => [
       ['unsubscribe', support, null, null],
       ['retry', support, 2, null],
       ['cancel-agreement', support, null, null],
-      ['refund', finance, 1, 1900],
+      ['refund', refund, 1, 1900],
     ];
     expect(await actions(on.viewer)).toEqual(expected(false, false));
-    expect(await actions(on.support)).toEqual(expected(true, false));
+    expect(await actions(on.support)).toEqual(expected(true, true));
     expect(await actions(on.ann)).toEqual(expected(false, true));
     expect(await actions(on.admin)).toEqual(expected(true, true));
   });
@@ -310,5 +310,53 @@ describe('a note', () => {
     expect((await on.support.post(`/orders/${orderNo}/notes`, { text: '   ' })).status).toBe(400);
     expect((await on.support.post('/orders/1/notes', { text: 'x' })).status).toBe(404);
     expect((await on.support.post(`/orders/${orderNo}/notes`, { text: ' ok ' })).body.text).toBe('ok');
+  });
+});
+
+describe('a note that mentions operators', () => {
+  const mentions = async (who: ConsoleClient) => (await who.get('/mentions')).body.mentions;
+  const count = async (who: ConsoleClient) => (await who.get('/waiting')).body.mentions;
+  const note = async (orderNo: string, text: string, by = on.support) =>
+    (await by.post(`/orders/${orderNo}/notes`, { text })).body;
+
+  it('by name or role is in their lists, until each dismisses it', async () => {
+    const orderNo = await on.paidOrder();
+    const text = `@ann, please call the user. @${on.viewer.name.toUpperCase()}: see above.`;
+    const { noteId, mentioned } = await note(orderNo, text);
+    expect(mentioned).toEqual(['ann', on.viewer.name]);
+    const mention = { noteId, orderNo, author: on.support.name, at: expect.any(String), text };
+    for (const who of [on.ann, on.viewer]) {
+      expect(await mentions(who)).toEqual([mention]);
+      expect(await count(who)).toBe(1);
+    }
+    expect(await mentions(on.bob)).toEqual([]);
+    expect((await on.bob.post(`/mentions/${noteId}/seen`)).status).toBe(404);
+    expect((await on.ann.post(`/mentions/${noteId}/seen`)).status).toBe(200);
+    expect(await mentions(on.ann)).toEqual([]);
+    expect(await count(on.ann)).toBe(0);
+    expect(await count(on.viewer)).toBe(1);
+    const second = await note(orderNo, 'the money is back? @finance');
+    expect(second.mentioned).toEqual(['ann', 'bob']);
+    expect((await mentions(on.bob))[0]).toMatchObject({ noteId: second.noteId });
+  });
+
+  it.each(['x@ann.example', 'ann', '@annabel', '@nobody', '@', '@@ann'])('does not mention ann as %s', async (text) => {
+    expect((await note(await on.paidOrder(), text)).mentioned).toEqual([]);
+  });
+
+  it('does not mention its author or disabled operators', async () => {
+    const orderNo = await on.paidOrder();
+    await on.sql(`update people set status = 'DISABLED' where name = 'bob'`);
+    expect((await note(orderNo, '@finance', on.ann)).mentioned).toEqual([]);
+    expect((await note(orderNo, '@finance')).mentioned).toEqual(['ann']);
+    await on.sql(`update people set status = 'ACTIVE' where name = 'bob'`);
+  });
+
+  it('is no longer in the lists once it is deleted', async () => {
+    const orderNo = await on.paidOrder();
+    const { noteId } = await note(orderNo, '@bob');
+    await on.sql('delete from order_notes where note_id = $1', [noteId]);
+    expect(await mentions(on.bob)).not.toContainEqual(expect.objectContaining({ noteId }));
+    expect(await on.sql('select from mentions where note_id = $1', [noteId])).toEqual([]);
   });
 });

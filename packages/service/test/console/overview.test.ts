@@ -103,7 +103,7 @@ describe('the open tasks', () => {
   it('are counted for the menu: open alerts, approvals, failed payments as last counted, open differences', async () => {
     const { database } = on.service.fresh;
     const waiting = () => on.ask<Record<string, number>>('/waiting', {}, 'viewer');
-    expect(await waiting()).toEqual({ alerts: 0, approvals: 0, failedPayments: 0, differences: 0 });
+    expect(await waiting()).toEqual({ alerts: 0, approvals: 0, failedPayments: 0, differences: 0, mentions: 0 });
     await on.sql(`insert into order_counts (channel_id, active, waiting_for_retry, due_today)
       select channel_id, 9, 4, 0 from channels`);
     await raiseAlert(database, 'pool-low', 'OPEN', 'few');
@@ -114,7 +114,7 @@ describe('the open tasks', () => {
     await on.sql(`insert into reconciliation_differences
         (payment_channel_code, day, kind, line_kind, number, closed_at)
       values ('X', '2026-01-01', 'MISSING_HERE', 'debit', '1', null), ('X', '2026-01-01', 'MISSING_HERE', 'debit', '2', now())`);
-    expect(await waiting()).toEqual({ alerts: 1, approvals: 1, failedPayments: 8, differences: 1 });
+    expect(await waiting()).toEqual({ alerts: 1, approvals: 1, failedPayments: 8, differences: 1, mentions: 0 });
     await on.sql('truncate order_counts, alerts, approvals, reconciliation_differences');
   });
 });

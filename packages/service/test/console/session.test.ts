@@ -1,13 +1,15 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { isPassword } from '../../src/operator/people/passwords.js';
 import { createPerson, disablePerson, resetPerson, setRole } from '../../src/operator/people/people.js';
 import type { Role } from '../../src/operator/people/roles.js';
 import { beginTotp, confirmTotp } from '../../src/operator/people/second-factor.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
 import { keyPlaces } from '../../src/platform/secrets/stored-keys.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
-import { ask, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
+import { ask, CHEAP_HASH, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
 
 const service = ofFile(testService);
 beforeEach(async () => {
@@ -184,6 +186,34 @@ describe('failed attempts', () => {
     expect((await prove(elsewhere, PASSWORD)).status).toBe(200);
   });
 
+  it('of a flood of strangers keep out other strangers, but neither a known device nor a signed-in operator', async () => {
+    await create('ann');
+    const [, device = ''] = (await signIn('ann')).headers.getSetCookie();
+    const ann = await consoleClient(service, 'support', 'ann');
+    let isOver = false;
+    // Fills all places of strangers, and takes each free place again before another request can.
+    const flood = Array.from({ length: 51 }, async () => {
+      while (!isOver) await isPassword('wrong password', CHEAP_HASH, undefined).catch(() => new Promise(setImmediate));
+    });
+    const [cookie = ''] = device.split(';');
+    const busy = await signIn('ann', 'wrong password');
+    expect([busy.status, type(busy), busy.headers.get('retry-after')]).toEqual([503, 'busy', '2']);
+    expect(await service.fresh.database.query('select key from sign_in_failures where failures > 0')).toEqual([]);
+    expect((await signIn('ann', PASSWORD, {}, { cookie })).status).toBe(200);
+    expect((await ann.post('/session/proof', { password: PASSWORD })).status).toBe(200);
+    isOver = true;
+    await Promise.all(flood);
+    expect((await signIn('ann')).status).toBe(200);
+  });
+
+  it('of one operator take five places in the queue of password checks', async () => {
+    const asked = Array.from({ length: 7 }, () => isPassword('wrong password', CHEAP_HASH, 'ann'));
+    const other = isPassword(PASSWORD, CHEAP_HASH, 'bo');
+    await expect(asked.pop()).rejects.toThrow('too many sign-ins are in progress');
+    expect(await Promise.all(asked)).toEqual(Array(6).fill(false));
+    expect(await other).toBe(true);
+  });
+
   it('lock the address after thirty, whatever the names', async () => {
     await create('ann');
     await wrongBefore('address 127.0.0.1', 28);
@@ -193,6 +223,14 @@ describe('failed attempts', () => {
 });
 
 describe('codes of an authenticator app', () => {
+  const codeOf = async (name: string, column: 'totp_pending' | 'totp_secret') => {
+    const [row] = await service.fresh.database.query<{ id: number; wrapped: string }>(
+      `select person_id as id, ${column} as wrapped from people where name = $1`,
+      [name],
+    );
+    const secret = Buffer.from(service.vault.unwrapKey(row?.wrapped ?? '', keyPlaces.secondFactor(row?.id ?? 0)));
+    return totpCode(secret, totpStep(service.clock.now()));
+  };
   const withCodes = async (name: string): Promise<Buffer> => {
     await create(name);
     const operator = { ...service.operator, clock: service.clock };
@@ -245,6 +283,66 @@ describe('codes of an authenticator app', () => {
     expect(await isProven()).toBe(false);
     expect((await prove({ password, code })).status).toBe(200);
     expect(await isProven()).toBe(true);
+  });
+
+  it('can be replaced by ten recovery codes, each once, which are stored as hashes', async () => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    expect((await ann.post('/account/recovery-codes')).body.code).toBe('codes-not-set-up');
+    await ann.post('/account/totp');
+    const code = await codeOf('ann', 'totp_pending');
+    const { recoveryCodes } = (await ann.put('/account/totp', { code })).body;
+    expect(recoveryCodes).toHaveLength(10);
+    expect(new Set(recoveryCodes).size).toBe(10);
+    const [first, second, third, ...others] = recoveryCodes;
+    const left = async () => (await ann.get('/session')).body.recoveryCodesLeft;
+    expect(await left()).toBe(10);
+
+    expect((await signIn('ann', PASSWORD, { code: first })).status).toBe(200);
+    expect(type(await signIn('ann', PASSWORD, { code: first }))).toBe('wrong-proof');
+    expect(type(await signIn('ann', 'wrong password', { code: second }))).toBe('wrong-proof');
+    expect((await ann.post('/session/proof', { password: PASSWORD, code: second.toLowerCase() })).status).toBe(200);
+    expect(await left()).toBe(8);
+    const [stored] = await service.fresh.database.query<{ person: string }>(
+      `select to_jsonb(p)::text as person from people p where name = 'ann'`,
+    );
+    for (const one of others) expect(stored?.person).not.toContain(one.replaceAll('-', ''));
+    const { body } = await ann.get('/audit?action=person.use-recovery-code');
+    expect(body.entries.map(({ detail }: { detail: object }) => detail)).toEqual([{ left: 8 }, { left: 9 }]);
+
+    const fresh = (await ann.post('/account/recovery-codes')).body.recoveryCodes;
+    expect(fresh).toHaveLength(10);
+    expect(type(await signIn('ann', PASSWORD, { code: third }))).toBe('wrong-proof');
+    expect(await left()).toBe(10);
+    expect((await ann.post('/account/totp/remove', { code: fresh[0] })).status).toBe(200);
+    expect(await left()).toBe(0);
+    const [row] = await service.fresh.database.query(`select recovery_hashes from people where name = 'ann'`);
+    expect(row).toEqual({ recovery_hashes: [] });
+  });
+
+  it('of a recovery code: one of two concurrent uses succeeds', async () => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    await ann.post('/account/totp');
+    const code = await codeOf('ann', 'totp_pending');
+    const { recoveryCodes } = (await ann.put('/account/totp', { code })).body;
+    const [used] = recoveryCodes;
+    // Holds the operator's row until both requests wait for it.
+    const { database } = service.fresh;
+    const uses = await database.transaction(async (tx) => {
+      await tx.query(`select from people where name = 'ann' for update`);
+      const both = [1, 2].map(() => signIn('ann', PASSWORD, { code: used }));
+      await until('two waiting uses', async () => {
+        const [row] = await database.query<{ waiting: number }>(
+          `select count(*)::integer as waiting from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query like '%recovery_hashes%'`,
+        );
+        return row?.waiting === 2;
+      });
+      return both;
+    });
+    const statuses = (await Promise.all(uses)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 401]);
   });
 
   it('are removed by an unused code, not by the password', async () => {

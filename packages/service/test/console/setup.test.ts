@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
 import { watchPoolStock } from '../../src/engine/jobs/pool-stock.js';
 import { dump } from '../operator/support.js';
@@ -166,13 +167,24 @@ describe('an authorization', () => {
 describe('a product', () => {
   it('is created, and has later versions with their own codes', async () => {
     const first = await admin.post('/products', PRODUCT);
-    expect(first.body).toMatchObject({ ...PRODUCT, version: 1, versionOf: null, channels: [] });
+    expect(first.body).toMatchObject({
+      ...PRODUCT,
+      version: 1,
+      versionOf: null,
+      channels: [],
+      nameZh: null,
+      nameEn: null,
+    });
     expect((await admin.post('/products', PRODUCT)).status).toBe(409);
     await admin.put('/channels/test_partner/products/GOLD');
+    const named = await admin.put('/products/GOLD/names', { nameZh: '金卡', nameEn: null });
+    expect(named.body).toMatchObject({ changed: true, product: { productName: PRODUCT.productName, nameZh: '金卡' } });
+    expect((await viewer.put('/products/GOLD/names', { nameZh: '银卡' })).status).toBe(403);
     const second = await admin.post('/products/GOLD/versions', { amountCent: 2990 });
     expect(second.body).toMatchObject({
       ...{ ...PRODUCT, productCode: 'GOLD_V2', amountCent: 2990, version: 2, versionOf: 'GOLD' },
-      ...{ retryDelays: first.body.retryDelays, channels: [] },
+      // Users see the same names, because the name is unchanged.
+      ...{ retryDelays: first.body.retryDelays, channels: [], nameZh: '金卡' },
     });
     const third = await admin.post('/products/GOLD_V2/versions', {
       ...{ productCode: 'GOLD_2027', totalCycles: 24, benefits: [] },
@@ -249,7 +261,7 @@ describe('a benefit', () => {
     expect((await viewer.get('/benefits')).body.benefits).toContainEqual({
       ...{ benefitCode: 'PASS', kind: 'GENERATED', supplierUrl: null, codesLeft: null, claimsWaiting: 0 },
       ...{ lowStock: null, products: expect.arrayContaining(['GOLD', 'GOLD_V2']) },
-      presentation: { icon: null, descriptionZh: null, descriptionEn: null, useUrl: null },
+      presentation: { icon: null, nameZh: null, nameEn: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });
     expect((await support.put('/benefits/PASS/fulfilment', { kind: 'pool' })).status).toBe(403);
     expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).status).toBe(409);
@@ -283,6 +295,18 @@ describe('a benefit', () => {
     );
     await watch();
     expect(await openAlerts()).toEqual([{ subject: 'PASS', detail: '2 codes are left, fewer than 3', seen: 2 }]);
+    // One alert is enough for an empty pool.
+    await raiseAlert(service.fresh.database, 'pool-empty', 'PASS', 'claims wait for codes to be imported');
+    expect(await watch()).toBe(0);
+    await service.fresh.database.query(
+      `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, claimed_at)
+       values (1, 1, 1, 1, 'PASS', 'POOL', 'PENDING', now())`,
+    );
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await openAlerts()).toEqual([]);
+    await service.fresh.database.query(`delete from claims where benefit_code = 'PASS'`);
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await watch()).toBe(1);
     await support.put('/benefits/PASS/low-stock', { lowStock: null });
     await resolveEndedAlerts(service.fresh.database);
     expect(await openAlerts()).toEqual([]);

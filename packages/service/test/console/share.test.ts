@@ -1,11 +1,15 @@
-import { describe, expect, it, vi } from 'vitest';
+import http from 'node:http';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createDevice } from '../../src/console/sessions/device.js';
+import { csrfToken } from '../../src/console/sessions/sign-in.js';
 import { OPERATIONS } from '../../src/operations/table.js';
+import { findPerson } from '../../src/operator/people/people-sql.js';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
 import { testService } from '../support/service.js';
-import { consoleClient } from './support.js';
+import { ask, consoleClient } from './support.js';
 
 const service = ofFile(testService);
 /** The default pool has 16 connections: the console may use 4 of them, and one operator 2. */
@@ -39,6 +43,29 @@ describe('the console’s share of the connections', () => {
     }
   });
 
+  it('is not used up by strangers, if an operator’s browser is known', async () => {
+    const operator = await consoleClient(service, 'viewer');
+    const person = await findPerson(service.fresh.database, operator.name);
+    const device = createDevice(service.vault, person?.personId ?? 0);
+    const headers = { cookie: `__Host-perennial=${operator.token}; __Host-perennial-device=${device}` };
+    const other = openDatabase({ url: service.fresh.url, pool: 2, name: 'test of shares' });
+    try {
+      const strangers = await other.transaction(async (tx) => {
+        await tx.query('lock table sign_in_failures in access exclusive mode');
+        const hanging = Array.from({ length: SHARE }, (_, n) =>
+          ask(service.baseUrl, 'POST', '/session', { body: { name: `stranger-${n}`, password: 'guessed' } }),
+        );
+        await until('strangers use their share', async () => (await lockWaits(other)) === SHARE_OF_OPERATOR);
+        expect((await ask(service.baseUrl, 'GET', '/session', { headers })).status).toBe(200);
+        expect(await lockWaits(other)).toBe(SHARE_OF_OPERATOR);
+        return { hanging };
+      });
+      await Promise.all(strangers.hanging);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('is never exceeded by any GET, neither by one operator nor by several', async () => {
     const { database } = service.fresh;
     const counted = { now: 0, most: 0 };
@@ -64,5 +91,32 @@ describe('the console’s share of the connections', () => {
     expect(counted.most).toBe(SHARE);
     expect(answers.map(({ status }) => status)).not.toContain(500);
     vi.restoreAllMocks();
+  });
+});
+
+describe('bodies of operators', () => {
+  it('have limited memory: of two large files that do not end, one is refused', async () => {
+    const small = await testService({ testLimits: { consoleBodies: { waitMs: 0 } } });
+    onTestFinished(() => small.close());
+    const support = await consoleClient(small, 'support');
+    const statuses = [1, 2].map(
+      () =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const headers = {
+            cookie: `__Host-perennial=${support.token}; perennial=${support.token}`,
+            'x-csrf-token': csrfToken(support.token),
+            'content-type': 'application/json',
+            'content-length': '20000000',
+          };
+          const request = http.request(`${small.baseUrl}/console/api/benefits/X/codes`, { method: 'POST', headers });
+          onTestFinished(() => void request.destroy());
+          request.on('error', reject).on('response', ({ statusCode }) => resolve(statusCode));
+          request.flushHeaders();
+        }),
+    );
+    const first = await Promise.race(statuses);
+    for (const one of statuses) one.catch(() => undefined);
+    expect(first).toBe(429);
+    expect((await support.post('/benefits/X/codes', { codes: 'A\nB' })).status).toBe(200);
   });
 });

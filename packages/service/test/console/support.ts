@@ -26,9 +26,15 @@ export const PASSWORD = 'correct horse battery';
 const CHEAP = { N: 2, r: 1, p: 1 };
 const SALT = Buffer.from('salt');
 const HASH = scryptSync(PASSWORD, SALT, 32, CHEAP);
-const CHEAP_HASH = ['scrypt', CHEAP.N, CHEAP.r, CHEAP.p, SALT.toString('base64url'), HASH.toString('base64url')].join(
-  '$',
-);
+/** The stored hash of PASSWORD. */
+export const CHEAP_HASH = [
+  'scrypt',
+  CHEAP.N,
+  CHEAP.r,
+  CHEAP.p,
+  SALT.toString('base64url'),
+  HASH.toString('base64url'),
+].join('$');
 
 /** Creates an operator who can sign in with PASSWORD. */
 export async function createPersonWithPassword({ operator }: TestService, name: string, role: Role): Promise<void> {

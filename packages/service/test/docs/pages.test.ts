@@ -63,11 +63,13 @@ describe('examples', () => {
 });
 
 describe('commands', () => {
+  const OUR_PACKAGES = ['perennial-server', 'perennial-channel', 'perennial-bridge-alipay', 'perennial-bridge-stripe'];
+
   it('are of our own npm packages: npx fetches a package that is not installed', async () => {
     for (const name of (await allPages()).filter((one) => one !== 'CHANGELOG.md')) {
       const named = [...(await readPage(name)).matchAll(/npx (perennial[\w-]*)/g)].map(([, program]) => program);
       expect(
-        [...new Set(named)].filter((one) => !['perennial-server', 'perennial-channel'].includes(one ?? '')),
+        [...new Set(named)].filter((one) => !OUR_PACKAGES.includes(one ?? '')),
         name,
       ).toEqual([]);
     }

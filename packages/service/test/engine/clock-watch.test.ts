@@ -5,6 +5,7 @@ import { resetFutureTimes } from '../../src/engine/housekeeping/future-times-sql
 import { systemClock } from '../../src/platform/clock.js';
 import type { Queryable } from '../../src/platform/db/database.js';
 import { createClockWatch } from '../../src/platform/installation/clock-watch.js';
+import { findGuessLock } from '../../src/redeem/guesses.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { send } from '../support/channel-client.js';
@@ -120,20 +121,10 @@ describe('a clock that is set back', () => {
     expect(failures.tooMany).toBe(false);
   });
 
-  it('a user with too many failed attempts waits for an hour and not longer', async () => {
-    const { findTries } = await import('../../src/redeem/unsubscribe-tries-sql.js');
-    const { database } = service.fresh;
-    const [row] = await database.query<{ id: number }>('select channel_id as id from channels limit 1');
-    const id = row?.id ?? 0;
-    const lock = (until: string) =>
-      database.query(
-        `insert into unsubscribe_tries (channel_id, user_key, wrong, locked_until) values ($1, key_of('u'), 0, ${until})
-         on conflict (channel_id, user_key) do update set locked_until = excluded.locked_until`,
-        [id],
-      );
-    await lock(`clock_timestamp() + interval '59 minutes'`);
-    expect((await findTries(database, id, 'u')).lockedSeconds).toBeGreaterThan(0);
-    await lock(`clock_timestamp() + interval '2 hours'`);
-    expect((await findTries(database, id, 'u')).lockedSeconds).toBeNull();
+  it('a visitor with too many wrong digits waits as long as the longest lock, and not longer', () => {
+    const lock = (ms: number) =>
+      findGuessLock({ guesses: 6, visitors: { v: { wrong: 6, until: NOW + ms } } }, 'v', NOW);
+    expect(lock(3_600_000)).toEqual({ seconds: 3_600 });
+    expect(lock(3_600_001)).toBeUndefined();
   });
 });

@@ -40,7 +40,7 @@ describe('perennial benefit', () => {
       lowStock: null,
       waitingClaims: 0,
       waitingSince: null,
-      presentation: { icon: null, descriptionZh: null, descriptionEn: null, useUrl: null },
+      presentation: { icon: null, nameZh: null, nameEn: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });
     expect((await json('list')).items).toHaveLength(1);
     expect(await text('list')).toMatch(/COUPON +POOL/);

@@ -15,6 +15,7 @@ export interface HandedOut {
   readonly benefitCode: string;
   readonly faceValueCent: number;
   readonly code: string;
+  readonly replaces?: string;
   readonly arrivals: number;
 }
 

@@ -44,6 +44,8 @@ describe.each(SCREENS.slice(0, isLong ? 4 : 2))('on %s', (name, screen) => {
       '/developers/reference/orders/create',
       '/developers/reference/webhooks',
       '/developers/signature',
+      '/developers/console',
+      '/developers/guides/versions',
     ])) {
       if (path !== '/') await page.goto(`${service.baseUrl}${path}`);
       expect([path, await barriers(page)]).toEqual([path, []]);
@@ -109,6 +111,11 @@ describe('search', () => {
     expect((await find('postman'))[0]).toBe('clients/perennial.postman_collection.json');
     expect((await find('idempotencykey'))[0]).toBe('reference#idempotency');
     expect((await find('redeemurl'))[0]).toBe('guides/redemption');
+    expect((await find('timezone'))[0]).toBe('reference');
+    expect((await find('currency'))[0]).toBe('reference');
+    expect(await find('docker')).toContain('guides/sandbox#your-own-sandbox');
+    expect(await find('rotate')).toContain('guides/signing#rotate-a-secret');
+    expect((await find('changelog'))[0]).toBe('guides/versions');
     await find('bindOrderNo sharedAgreement');
     await page.getByRole('link', { name: 'Create an order: Request' }).waitFor();
   });
@@ -173,6 +180,11 @@ it('pages, menu and language choice work without scripts', async () => {
   await page.locator('label', { hasText: 'PHP' }).first().click();
   await page.getByText("$channel->call('orders/create'").first().waitFor();
   expect(await page.getByRole('button').count()).toBe(0);
+  // Without scripts a form would send secrets in the address.
+  await page.goto(`${service.baseUrl}/developers/console`);
+  await page.getByRole('heading', { name: 'Your console' }).waitFor();
+  expect(await page.getByRole('button').count()).toBe(0);
+  expect(await page.getByRole('textbox').count()).toBe(0);
 });
 
 describe('signature diagnosis', () => {

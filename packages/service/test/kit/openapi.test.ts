@@ -269,7 +269,7 @@ describe('the story of the examples', () => {
       const validate = validatorOf(schema);
       expect([endpoint, name, validate(envelope), validate.errors]).toEqual([endpoint, name, true, null]);
       const shown = names.learn(answer, readable(data));
-      expect.soft([endpoint, name, shown]).toEqual([endpoint, name, answer]);
+      if (!OTHER_EACH_TIME.has(endpoint)) expect.soft([endpoint, name, shown]).toEqual([endpoint, name, answer]);
     }
     expect(new Set(EXAMPLES.map(({ endpoint }) => endpoint))).toEqual(new Set(endpoints.map((one) => one.name)));
     const { data } = await channel.call('sandbox/events/pull', { path: '/events', size: 4 });
@@ -311,7 +311,11 @@ const FRESH = new Set([
   'X-SVC-Signature',
   'writtenAt',
   'readAt',
+  'formerSecretUntil',
 ]);
+
+/** Endpoints whose answers depend on the receiver and on the log. Only their format is checked. */
+const OTHER_EACH_TIME: ReadonlySet<string> = new Set(['sandbox/events/test', 'sandbox/requests/list']);
 
 const formOf = (number: string): string => number.replaceAll(/\d+/g, '0');
 

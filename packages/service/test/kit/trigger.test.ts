@@ -128,7 +128,8 @@ describe('trigger', () => {
     const { appId } = kit.credentials;
     const off = await kit.run(['trigger', 'upcoming']);
     expect([off.status, off.err]).toEqual([1, expect.stringContaining('payment.upcoming is off for this channel')]);
-    await setUpcomingNotices(kit.operator, { appId, days: 5 });
+    const command = /npx perennial-channel (.* --upcoming-notice-days \d+)/.exec(off.err)?.[1] ?? '';
+    expect((await kit.run(command.split(' '))).status).toBe(0);
     try {
       for (const mode of ['SVC_DEDUCT', 'CHANNEL_COLLECT']) {
         const { json } = await trigger('upcoming', '--settlement-mode', mode);

@@ -21,7 +21,9 @@ import { dump, dumpWithout } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { eventsOf } from '../orders/support.js';
 import { refundStage } from '../refunds/support.js';
+import { lockWaits } from '../support/database.js';
 import { collectRequest, encrypted, sharedAgreement, sharedRequest, unique } from '../support/demo.js';
+import { until } from '../support/processes.js';
 
 const on = ofFile(refundStage);
 beforeEach(() => {
@@ -159,7 +161,7 @@ describe('an erasure', () => {
     expect(entries[1]?.detail).toEqual({ textsHash: expect.any(String) });
   });
 
-  it('removes the texts of bulk runs about this user alone, and of closed differences', async () => {
+  it('removes the texts of bulk runs about this user alone, and of closed differences, which an export has', async () => {
     const { who, orderNo } = await endedUser();
     const other = await on.paidOrder();
     const shared = unique('reason-of-several-users');
@@ -178,6 +180,17 @@ describe('an erasure', () => {
       [orderNo],
     );
     await closeDifference(on.operator, { differenceNo: difference?.differenceNo ?? '', note: who.said });
+    const { channelUserId } = who;
+    const { differences, bulkItems, approvals } = await readUserData(on.operator, {
+      appId: 'test_demo',
+      channelUserId,
+    });
+    expect(differences).toMatchObject([{ number: `${orderNo}000101`, closingNote: who.said }]);
+    expect(bulkItems).toMatchObject([
+      { runId: Number(runId), reason: who.said },
+      { runId: Number(several.runId), reason: shared },
+    ]);
+    expect(approvals).toMatchObject([{ kind: 'BULK', note: who.said }]);
     await erase(who);
     const left = await dump(on.service.fresh.database);
     expect(await foundIn(left, who)).toEqual([]);
@@ -319,6 +332,58 @@ describe('an erasure is refused, and changes nothing,', () => {
     await expect(eraseUser(on.operator, { appId: 'test_none', channelUserId: 'x', reason: 'x' })).rejects.toThrow(
       /there is no channel "test_none"/,
     );
+  });
+});
+
+describe('an order that is created during an erasure', () => {
+  class RolledBack extends Error {}
+
+  it('before the commit of the erasure prevents the erasure', async () => {
+    const { who } = await endedUser();
+    const { database } = on.service.fresh;
+    const key = unique('key');
+    let creation: ReturnType<typeof call> | undefined;
+    let erasure: Promise<unknown> | undefined;
+    let isOver = false;
+    // Holds the idempotency key until the order's statement waits for it, and the erasure waits for the order or is over.
+    const held = database.transaction(async (tx) => {
+      await tx.query(
+        `insert into idempotency (channel_id, key, path, body_sha256, state)
+         select channel_id, $1, 'x', 'x', 'DONE' from channels where app_id = 'test_demo'`,
+        [key],
+      );
+      creation = call('orders/create', collectRequest(on.channel, login(who)), key);
+      await until('the order waits', async () => (await lockWaits(database, 'with asked as')) === 1);
+      erasure = erase(who).catch((error: Error) => error.message);
+      void erasure.finally(() => {
+        isOver = true;
+      });
+      await until('the erasure waits or is over', async () => isOver || (await lockWaits(database)) === 2);
+      throw new RolledBack();
+    });
+    await expect(held).rejects.toThrow(RolledBack);
+    const { orderNo } = (await creation) ?? {};
+    expect(await erasure).toContain(`order ${orderNo} of this user is ACTIVE`);
+    const kept = await readUserData(on.operator, { appId: 'test_demo', channelUserId: who.channelUserId });
+    expect(kept).toMatchObject({ mobile: who.mobile, orders: { length: 4 } });
+  });
+
+  it('fails until the erasure has ended, and is then an order of a new user', async () => {
+    const { who } = await endedUser();
+    const request = collectRequest(on.channel, login(who));
+    const key = unique('key');
+    const create = () => on.channel.call('orders/create', request, { idempotencyKey: key });
+    await on.service.fresh.database.transaction(async (tx) => {
+      await erase(who, { ...on.operator, database: { query: tx.query, transaction: (work) => work(tx) } });
+      expect((await create()).code).toBe('503001');
+    });
+    const { code, data } = await create();
+    expect(code).toBe('0');
+    const user = { appId: 'test_demo', channelUserId: who.channelUserId };
+    expect(await readUserData(on.operator, user)).toMatchObject({
+      mobile: who.mobile,
+      orders: [{ orderNo: Number(data.orderNo) }],
+    });
   });
 });
 

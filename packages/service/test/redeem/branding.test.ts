@@ -5,11 +5,12 @@ import { listBenefits, showBenefit } from '../../src/operator/provisioning/benef
 import { type SetBrandingInput, setBranding } from '../../src/operator/provisioning/branding.js';
 import { showChannel } from '../../src/operator/provisioning/channels.js';
 import { type SetPresentationInput, setPresentation } from '../../src/operator/provisioning/presentations.js';
+import { setProductNames } from '../../src/operator/provisioning/products.js';
 import { personOfFile } from '../console/support.js';
 import { dump, versionOf } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { GOOD_PNG, SQUARE, svg } from '../pictures/samples.js';
-import { stage } from './support.js';
+import { at, stage, textOf } from './support.js';
 
 const on = ofFile(() => stage({ redeemOpensPerMinute: 30 }));
 const admin = personOfFile(() => on.service, 'admin');
@@ -141,12 +142,36 @@ describe('the presentation of a benefit', () => {
     expect((await present({ ...texts, icon: GOOD_PNG })).changed).toBe(false);
     expect((await showBenefit(on.service.operator, { benefitCode: 'VIP_PASS' })).presentation).toEqual({
       ...texts,
+      ...{ nameZh: null, nameEn: null },
       icon,
     });
     const listed = await listBenefits(on.service.operator);
     expect(listed.find(({ benefitCode }) => benefitCode === 'COUPON')?.presentation).toEqual({
-      ...{ icon: null, descriptionZh: null, descriptionEn: null, useUrl: null },
+      ...{ icon: null, nameZh: null, nameEn: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });
+  });
+
+  it('names: each page shows the name of its language, or else the only name', async () => {
+    const { path } = await on.order();
+    const read = async (lang: string) => textOf(await on.get(path, { 'accept-language': lang }));
+    await present({ nameZh: '会员权益' });
+    await setProductNames(on.service.operator, { productCode: 'TEST_SPU_001', nameEn: 'Gold <b>', nameZh: '金卡会员' });
+    expect(await read('zh')).toMatch(/金卡会员 .*会员权益 价值 ¥15.00 .*Coupon/);
+    expect(await read('en')).toMatch(/Gold &lt;b&gt; Period 1 .*VIP pass Worth/);
+    for (const list of ['benefits', 'payments', 'unsubscribe']) {
+      expect((await on.get(at(path, list), { 'accept-language': 'zh' })).text).toContain('金卡会员');
+    }
+    const reset = await setProductNames(on.service.operator, {
+      productCode: 'TEST_SPU_001',
+      nameEn: null,
+      nameZh: null,
+    });
+    await present({ nameZh: null });
+    expect([reset.changed, reset.nameEn]).toEqual([true, null]);
+    expect(await read('zh')).toMatch(/Monthly membership .*VIP pass/);
+    await expect(setProductNames(on.service.operator, { productCode: 'TEST_SPU_001' })).rejects.toThrow(
+      'nothing to change',
+    );
   });
 
   it.each([

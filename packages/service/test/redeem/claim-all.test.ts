@@ -242,3 +242,40 @@ it('303: an invalid place leads to the first page, and never elsewhere', async (
   const { page: unknown } = await follow(on, '/redeem/claim', { ...formOf(page), from: '9999-99', claim: value });
   expect(firstOf(unknown)).toBe('Number 1 1');
 });
+
+describe('everything', () => {
+  it('303: claims the benefits of all periods, and says so', async () => {
+    const order = await six();
+    await on.advance(order, 2);
+    const page = await on.get(order.path);
+    expect(textOf(page)).toContain('Ready to claim 18 Claim everything (18) Period 1');
+    const [, period = ''] = /name="period" value="(all-[^"]+)"/.exec(page.text) ?? [];
+    const { answer, page: done } = await follow(on, '/redeem/claim-all', { ...formOf(page), period });
+    expect([answer.status, answer.headers.location]).toEqual([
+      303,
+      expect.stringMatching(/^\/redeem\?.*&done=all#done$/),
+    ]);
+    expect(textOf(done)).toContain('All claimed There is nothing left to claim');
+    expect([claimsOf(done).size, linkIn(done, 'All 18 codes')]).toEqual([0, expect.stringContaining('/redeem/codes')]);
+    expect(await on.query('select 1 from claims where order_no = $1', [order.orderNo])).toHaveLength(18);
+  });
+
+  it('a benefit that is left is counted; a forged address claims nothing, and says nothing', async () => {
+    const order = await six();
+    await on.advance(order, 1);
+    const forged = await on.get(`${order.path}&done=all`);
+    expect([forged.text.includes('id="done"'), claimsOf(forged).size > 0]).toEqual([false, true]);
+    await claim(on, forged, 'Number 1 1');
+    const left = await on.get(`${order.path}&done=all`);
+    expect(textOf(left)).toContain('11 benefits are not claimed yet. Please press again.');
+  });
+
+  it('403: with the token of a period', async () => {
+    const order = await six();
+    await on.advance(order, 1);
+    const { period = '', ...fields } = await pressOf(order);
+    const { answer } = await follow(on, '/redeem/claim-all', { ...fields, period: period.replace(/^1-/, 'all-') });
+    expect([answer.status, titleOf(answer)]).toEqual(FOREIGN);
+    expect(await on.benefitsOf(order)).toEqual(untouched);
+  });
+});

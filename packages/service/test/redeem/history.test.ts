@@ -1,5 +1,6 @@
 import { redeemUrl } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
+import { setBranding } from '../../src/operator/provisioning/branding.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { refundStage } from '../refunds/support.js';
 import { unique } from '../support/demo.js';
@@ -55,24 +56,89 @@ describe('payments', () => {
     expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日 退款 ¥19.90');
   });
 
+  it('the subscription: the card, the start, the last payment, and what remains', async () => {
+    const { path, orderNo } = await debited();
+    await advance(orderNo, { cycles: 1 });
+    await advance(orderNo, { outcomes: ['FAIL', 'FAIL', 'FAIL', 'FAIL'], cycles: 4 });
+    const page = await read(path);
+    expect(page).toContain('Price ¥19.90 a month Paid with Mock Pay •••• 4567 Started on 31 Jan 2026');
+    // Even if the last payment is not among the periods shown.
+    expect(page).toContain('Last payment 28 Feb 2026 ¥19.90 Remaining 6 periods Runs until 31 Jan 2027');
+    const chinese = await read(path, 'zh');
+    expect(chinese).toContain('付款方式 Mock Pay（尾号 4567） 开通日期 2026年1月31日 上次扣款 2026年2月28日 ¥19.90');
+    expect(chinese).toContain('剩余期数 6 期 到期日期 2027年1月31日');
+  });
+
+  it('a failed payment says why in plain words, and what the user can do', async () => {
+    const { path, orderNo } = await debited();
+    await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
+    const { database } = on.service.fresh;
+    const readWith = async (reason: string, lang = 'en', kind: string | null = null) => {
+      const values = [orderNo, reason, kind];
+      await database.query('update failed_payments set reason = $2, decline_kind = $3 where order_no = $1', values);
+      return read(path, lang);
+    };
+    // The stored kind decides. Debits that an older node settled have none, so theirs follows from the reason.
+    expect(await readWith('code 51', 'en', 'CARD_LOST')).toContain('The card was reported lost');
+    const money = await readWith('code 51 insufficient funds');
+    expect(money).toContain('There was not enough money on the card. We will try again on 1 Mar 2026.');
+    expect(money).toContain('Please make sure by then that the card has enough money or a high enough limit.');
+    expect(money).not.toContain('code 51');
+    expect(await readWith('code 51', 'zh')).toContain('银行卡余额不足。将于 2026年3月1日 再次扣款');
+    expect(await readWith('timed out')).toContain('The bank could not be reached. We will try again');
+    expect(await readWith('timed out')).toContain('You do not need to do anything.');
+    const expired = await readWith('card expired');
+    expect(expired).toContain('The card has expired.');
+    expect(expired).toContain('Please contact Demo channel to pay with another card.');
+    expect(await readWith('card expired', 'zh')).toContain('银行卡已过有效期。');
+    // The channel can replace the card of a shared agreement. Its shop is then where the user does it.
+    await setBranding(on.service.operator, {
+      ...{ appId: 'test_demo', shopUrl: 'https://shop.example/', support: '400 820-1234' },
+    });
+    const branded = await open(path);
+    await database.query('update orders set shared = false where order_no = $1', [orderNo]);
+    const bound = textOf(await open(path));
+    await setBranding(on.service.operator, { appId: 'test_demo', shopUrl: null, support: null });
+    expect(textOf(branded)).toContain(
+      'Please change the card at Demo channel. Change the card at Demo channel Call 400 820-1234',
+    );
+    expect(branded.text).toContain('<a class="link" href="https://shop.example/"');
+    expect(bound).toContain('Please contact Demo channel to pay with another card.');
+    expect(bound).not.toContain('Change the card');
+  });
+
+  it('an ended subscription has no progress, and says from when to when it ran', async () => {
+    const { path, orderNo } = await debited();
+    expect((await open(path)).text).toContain('<progress ');
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    const ended = await open(path);
+    expect(ended.text).not.toContain('<progress ');
+    expect(textOf(ended)).toContain('Ended Monthly membership 31 Jan 2026 – 31 Jan 2026');
+    expect(textOf(ended)).not.toMatch(/Remaining|Runs until|Period 1 of 12/);
+  });
+
   it('a final failure stays, and shows what happens next', async () => {
     const { orderNo, path } = await debited();
     await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });
     const page = await read(path);
     expect(page).toContain(
-      '28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken, so this period has no benefits. ' +
+      '28 Feb 2026 Period 2 ¥19.90 Failed The bank declined the payment. Nothing was taken, so this period has no benefits. ' +
         'There are no further attempts. The next period begins on 31 Mar 2026.',
     );
     expect(page).toContain('Active Monthly membership Period 2 of 12');
-    expect(page).toContain('The payment for period 2 failed, so this period has no benefits.');
+    expect(page).toContain(
+      'The payment for period 2 failed The bank declined the payment. Nothing was taken, so this period has no benefits.',
+    );
     expect(page).toContain('Next payment ¥19.90 31 Mar 2026');
     expect(page).toContain('End it before 31 Mar 2026 and it will not be taken.');
-    expect(await read(path, 'zh')).toContain('第 2 期扣款失败，本期无权益。');
+    expect(await read(path, 'zh')).toContain('第 2 期扣款失败 银行未通过此次扣款。未扣款，本期无权益。');
     await advance(orderNo, { cycles: 1 });
     const later = await read(path);
-    expect(later).toContain('31 Mar 2026 Period 3 ¥19.90 Paid 28 Feb 2026 Period 2 ¥19.90 Failed Nothing was taken');
+    expect(later).toContain('31 Mar 2026 Period 3 ¥19.90 Paid 28 Feb 2026 Period 2 ¥19.90 Failed The bank declined');
     expect(later).not.toContain('no further attempts');
-    expect(await read(path, 'zh')).toContain('2026年2月28日 第 2 期 ¥19.90 扣款失败 未扣款，本期无权益。');
+    expect(await read(path, 'zh')).toContain(
+      '2026年2月28日 第 2 期 ¥19.90 扣款失败 银行未通过此次扣款。 未扣款，本期无权益。',
+    );
   });
 
   it('a retry shows its time; a period ended before shows that nothing was taken', async () => {
@@ -80,14 +146,14 @@ describe('payments', () => {
     await advance(orderNo, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
     const page = await read(path);
     expect(page).toContain(
-      'Period 2 ¥19.90 Not paid yet Next attempt on 1 Mar 2026. You get the benefits once it succeeds.',
+      'Not paid yet The bank declined the payment. We will try again on 1 Mar 2026. You get the benefits once it succeeds.',
     );
     expect(page).toContain(
-      'The payment for period 2 failed. The next attempt is on 1 Mar 2026. You get the benefits once it succeeds.',
+      'The payment for period 2 failed The bank declined the payment. We will try again on 1 Mar 2026.',
     );
     expect(page).toContain('Next attempt ¥19.90 1 Mar 2026');
     const chinese = await read(path, 'zh');
-    expect(chinese).toContain('第 2 期扣款失败，将于 2026年3月1日 再次扣款，成功后发放该期权益。');
+    expect(chinese).toContain('第 2 期扣款失败 银行未通过此次扣款。将于 2026年3月1日 再次扣款，成功后发放权益。');
     expect(chinese).toContain('下次重试 ¥19.90 2026年3月1日');
     await on.channel.call('orders/unsubscribe', { orderNo });
     expect(await read(path)).toContain(

@@ -132,7 +132,8 @@ const STATES: readonly MakeState[] = [
   async (on, language) => {
     const { path, expired } = await order(on, language);
     const question = at(path, 'unsubscribe');
-    return { fresh: path, 'the question': question, expired, tampered: `${path}x` };
+    const code = `${question}&by=code`;
+    return { fresh: path, 'the question': question, 'the code': code, expired, tampered: `${path}x` };
   },
   async (on, language) => {
     const { path } = await order(on, language);
@@ -161,9 +162,32 @@ const STATES: readonly MakeState[] = [
     const path = at(locked.path, 'unsubscribe');
     const digits = locked.mobile.endsWith('0000') ? '1111' : '0000';
     const { baseUrl } = on.service;
-    const fields = formOf(await get(baseUrl, path));
+    const { text, ...page } = await get(baseUrl, path);
+    const fields = formOf({ ...page, text: text.replace(/<form class="other-way".*/s, '') });
     for (let tries = 5; tries > 0; tries -= 1) await post(baseUrl, '/redeem/unsubscribe', { ...fields, digits });
     return { locked: path };
+  },
+  async (on, language) => {
+    const failed = await order(on, language);
+    await advance(on, failed, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
+    await on.service.fresh.database.query(`update failed_payments set reason = 'insufficient funds'`);
+    return { 'failed and retried': failed.path };
+  },
+  async (on, language) => {
+    const ended = await order(on, language);
+    const page = await get(on.service.baseUrl, ended.path);
+    const [period = ''] = claimAllsOf(page).values();
+    await post(on.service.baseUrl, '/redeem/claim-all', { ...formOf(page), period });
+    await on.channel.call('orders/unsubscribe', { orderNo: ended.orderNo });
+    return { 'ended, all claimed': ended.path };
+  },
+  async (on, language) => {
+    const months = await order(on, language);
+    await advance(on, months, { cycles: 3 });
+    const page = await get(on.service.baseUrl, months.path);
+    const [, everything = ''] = /name="period" value="(all-[^"]+)"/.exec(page.text) ?? [];
+    const answer = await post(on.service.baseUrl, '/redeem/claim-all', { ...formOf(page), period: everything });
+    return { 'everything claimed': (answer.headers.location ?? '').replace(/#.*/, '') };
   },
 ];
 
@@ -173,11 +197,6 @@ const FURTHER: readonly MakeState[] = [
     const failed = await order(on, language);
     await advance(on, failed, { outcomes: ['FAIL'], cycles: 1 });
     return { 'failed for good': failed.path };
-  },
-  async (on, language) => {
-    const failed = await order(on, language);
-    await advance(on, failed, { outcomes: ['FAIL_RETRY'], to: '2026-02-28 12:00:00' });
-    return { 'failed and tried again': failed.path };
   },
   async (on, language) => {
     const completed = await order(on, language);

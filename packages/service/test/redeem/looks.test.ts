@@ -34,7 +34,9 @@ const LOOKS = isLong
   : [NARROWEST];
 
 const browser = browserOfFile();
-const on = ofFile(() => refundStage({ redeemOpensPerMinute: 100_000 }));
+/** An address without a receiver. The pages only show that messages can be sent. */
+const messageHook = { url: 'http://127.0.0.1:9/', secret: 'sixteen characters' };
+const on = ofFile(() => refundStage({ redeemOpensPerMinute: 100_000, messageHook }));
 beforeAll(async () => {
   if (shots !== undefined) await mkdir(shots, { recursive: true });
 });

@@ -44,8 +44,13 @@ describe('the page', () => {
   it('shows the product, the period, what is left and until when, and what comes next', async () => {
     const page = textOf(await on.get(order.path));
     expect(page).toContain('Active Monthly membership Period 1 of 12 31 Jan 2026 – 28 Feb 2026');
-    expect(page).toContain('Ready to claim 2 Period 1 Claim by 7 Feb 2026, 12:00 VIP pass Worth ¥15.00 Claim Coupon');
-    expect(page).toContain('Claim all 2 Need longer? Open this page again from Demo channel.');
+    expect(page).toContain('Ready to claim 2 Period 1 Claim by 1 May 2026, 12:00 VIP pass Worth ¥15.00 Claim Coupon');
+    const link = 'Your link to this page works until 7 Feb 2026, 12:00.';
+    expect(page).toContain(`Claim all 2 ${link} For a new link, open your benefits again from Demo channel.`);
+    expect(page.split('7 Feb 2026')).toHaveLength(2);
+    expect(page).toContain('Started on 31 Jan 2026');
+    expect(page).toContain('Remaining 11 periods Runs until 31 Jan 2027');
+    expect(page).not.toContain('Paid with');
     expect(page).toContain('Billing Billed by Demo channel. 31 Jan 2026 Period 1 ¥19.90 Billed');
     expect(page).toContain('Next period ¥19.90 28 Feb 2026');
     expect(page).toContain('Price ¥19.90 a month');
@@ -128,10 +133,34 @@ describe('languages', () => {
     expect(page).toContain(lang === 'en' ? 'Ready to claim' : '待领取');
   });
 
+  it('the switch: keeps its choice in all links and forms, against the language of the browser', async () => {
+    const own = await on.order();
+    await on.advance(own, 1);
+    const browser = { 'accept-language': 'en' };
+    const first = await on.get(own.path, browser);
+    const page = await on.get(linkIn(first, '中文'), browser);
+    expect(page.headers['content-language']).toBe('zh-CN');
+    const links = [...page.text.matchAll(/(?:href|action)="(\/redeem(?:\/[a-z-]+)?\?[^"#]*)"/g)].map(
+      ([, href = '']) => href,
+    );
+    expect(links.length).toBeGreaterThan(3);
+    for (const href of links) expect(href).toMatch(/[?;]lang=(zh|en)$/);
+    const [, action = ''] = /action="([^"]+)"/.exec(page.text) ?? [];
+    const [value = ''] = claimsOf(page).values();
+    const { headers } = await on.post(action, { ...formOf(page), claim: value }, browser);
+    expect(headers.location).toMatch(/&lang=zh#done$/);
+    const question = await on.get(linkIn(page, '退订'), browser);
+    expect(question.headers['content-language']).toBe('zh-CN');
+    expect((await on.get(linkIn(question, 'English'), browser)).headers['content-language']).toBe('en');
+    // A refused link is not on its page.
+    expect((await on.get('/redeem?sig=bad')).text).toContain('href="/redeem?lang=zh"');
+    for (const lang of ['fr', '', 'zh&lang=en']) expect((await on.get(`${own.path}&lang=${lang}`)).status).toBe(200);
+  });
+
   it('in Chinese, including dates and amounts', async () => {
     const page = textOf(await on.get(order.path, { 'accept-language': 'zh' }));
     expect(page).toContain('生效中 Monthly membership 第 1 期，共 12 期 2026年1月31日 – 2026年2月28日');
-    expect(page).toContain('第 1 期 请在 2026年2月7日 12:00 前领取 VIP pass 价值 ¥15.00 领取');
+    expect(page).toContain('第 1 期 请在 2026年5月1日 12:00 前领取 VIP pass 价值 ¥15.00 领取');
   });
 });
 
@@ -179,7 +208,7 @@ describe('many periods', () => {
     const own = await on.order();
     await on.advance(own, 11);
     const page = await on.get(own.path);
-    expect(textOf(page)).toContain('Ready to claim 24 Period 1');
+    expect(textOf(page)).toContain('Ready to claim 24 Claim everything (24) Period 1');
     expect([...claimsOf(page).keys()].slice(0, 3)).toEqual(['VIP pass 1', 'Coupon 1', 'VIP pass 2']);
     expect(claimsOf(page).size).toBe(12);
     const lists = await pagesOf(linkIn(page, 'All 24 to claim'));
@@ -192,7 +221,7 @@ describe('many periods', () => {
     expect(twelve).toHaveLength(6 + 2);
     for (const period of claimAllsOf(page).values()) await on.post('/redeem/claim-all', { ...formOf(page), period });
     const half = await on.get(own.path);
-    expect(textOf(half)).toContain('Ready to claim 12 Period 7');
+    expect(textOf(half)).toContain('Ready to claim 12 Claim everything (12) Period 7');
     expect([codesOf(half).length, Buffer.byteLength(half.text) < 50_000]).toEqual([4, true]);
     const codes = await pagesOf(linkIn(half, 'All 12 codes'));
     expect(new Set(codes.flatMap(codesOf)).size).toBe(12);
@@ -213,8 +242,8 @@ describe('many periods', () => {
     const [list] = await pagesOf(own.path.replace('/redeem', '/redeem/benefits'));
     expect(list && [...claimsOf(list).keys()]).toEqual(order);
     expect(textOf(page)).toContain('Coupon Worth ¥4.90 2 days left Claim by 2 Feb 2026, 12:00 Claim');
-    expect(textOf(page)).toContain('VIP pass Worth ¥15.00 Claim by 7 Feb 2026, 12:00 Claim');
-    expect(textOf(page)).toContain('Period 1 Claim by 7 Feb 2026, 12:00 VIP pass Worth ¥15.00 Claim');
+    expect(textOf(page)).toContain('VIP pass Worth ¥15.00 Claim by 29 Jun 2026, 12:00 Claim');
+    expect(textOf(page)).toContain('Period 1 Claim by 1 May 2026, 12:00 VIP pass Worth ¥15.00 Claim');
   });
 
   it('an order of 9,999 periods opens, and everything is one link away', async () => {
@@ -224,7 +253,7 @@ describe('many periods', () => {
     const page = await on.get(own.path);
     expect([page.status, [...claimsOf(page).keys()].slice(0, 2)]).toEqual([200, ['Day pass 1', 'Day pass 9910']]);
     expect(Buffer.byteLength(page.text)).toBeLessThan(50_000);
-    expect(textOf(page)).toContain('Ready to claim 61 Period 1');
+    expect(textOf(page)).toContain('Ready to claim 61 Claim everything (61) Period 1');
     const toClaim = (await pagesOf(linkIn(page, 'All 61 to claim'))).flatMap((one) => [...claimsOf(one).keys()]);
     expect([toClaim.length, toClaim.at(-1)]).toEqual([61, 'Day pass 9969']);
     const codes = await pagesOf(linkIn(page, 'All 30 codes'));

@@ -29,8 +29,8 @@ describe('the time until which the page can be opened', () => {
     const { data } = await on.channel.call('orders/query', { orderNo: order.orderNo });
     expect(data.redeemUrl).toBeNull();
     expect(textOf(page)).toContain('This page can be opened until 7 Feb 2026, 12:00. Please note your codes.');
-    expect(textOf(await on.get(on.link(order)))).toContain('until 31 Jan 2026, 12:01. Please');
-    expect(await chineseOf(order)).toContain('该期开始时发放。本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
+    expect(textOf(await on.get(on.link(order)))).toContain('until 31 Jan 2026, 13:00. Please');
+    expect(await chineseOf(order)).toContain('本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
   });
 
   it('after an unsubscribe by the user: the next URL is the link to keep, and each deadline is its own', async () => {
@@ -85,7 +85,7 @@ describe('a benefit without a value', () => {
     const productCode = 'FREE_EXTRA';
     await sell(on, { productCode, benefits: [{ benefitCode: 'EXTRA', name: 'Extra', faceValueCent: 0 }] });
     const page = await on.get((await on.order({ productCode })).path);
-    expect(textOf(page)).toContain('Claim by 7 Feb 2026, 12:00 Extra Claim');
+    expect(textOf(page)).toContain('Claim by 1 May 2026, 12:00 Extra Claim');
     expect([...claimsOf(page).keys()]).toEqual(['Extra 1']);
   });
 });

@@ -47,7 +47,7 @@ export async function stage(more: Partial<ServiceDeps> = {}) {
       credentials: Partial<ChannelCredentials> = {},
     ) {
       const { appId, callbackSecret } = { ...channel.credentials, ...credentials };
-      const exp = Math.floor(service.clock.now() / 1000) + 60;
+      const exp = Math.floor(service.clock.now() / 1000) + 3_600;
       const parts = { host: '', orderNo, appId, channelUserId, exp, ...changed };
       return redeemUrl(parts, Buffer.from(callbackSecret, 'base64'));
     },

@@ -22,7 +22,8 @@ export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undef
     case 'pool-low':
       return { what: 'benefit', to: `${places.benefits()}?code=${encodeURIComponent(subject)}` };
     case 'institution-silent':
-      return { what: 'paymentChannels', to: places.paymentChannels() };
+    case 'institution-declining':
+      return { what: 'paymentChannels', to: places.paymentChannel(subject) };
     case 'reconciliation-difference':
     case 'reconciliation-failed': {
       const [, paymentChannelCode, day] = /^(.+) (\d{4}-\d\d-\d\d)$/.exec(subject) ?? [];

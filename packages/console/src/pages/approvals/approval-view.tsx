@@ -37,11 +37,19 @@ export function useApprovalTitle(): (approval: Approval) => string {
 export function useResultText(): (approval: Approval) => string {
   const t = useTexts();
   const saidText = useSaidText();
-  return ({ result, said, kind }) => {
+  return ({ result, said, kind, status }) => {
+    if (kind === 'REFUND' && status === 'APPROVED' && result !== null) return t('refunded', { refundNo: result });
     const why = saidText(result ?? '', said);
     return isRefusal(said) ? t(kind === 'CHANGE' ? 'changeNotMade' : 'notRefunded', { why }) : why;
   };
 }
+
+/** Texts for the requester, and for operators who may not decide. */
+const DECIDER_TEXTS = {
+  support: ['ownOfSupport', 'notYoursSupport'],
+  finance: ['own', 'notYours'],
+  admin: ['ownChange', 'notYoursChange'],
+} as const;
 
 interface ApprovalViewProps {
   readonly approval: Approval;
@@ -55,7 +63,8 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
   const { name } = useSession();
   const { status, orderNo, runId, kind, changes } = approval;
   const isChange = kind === 'CHANGE';
-  const mayDecide = useMayDo(isChange ? 'admin' : 'finance');
+  const mayDecide = useMayDo(approval.decider);
+  const [ownText, notYoursText] = DECIDER_TEXTS[approval.decider];
   return (
     <Stack gap={18}>
       <div>
@@ -99,11 +108,7 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
       {approval.mayDecide ? (
         <Decision approval={approval} onDecided={onDecided} />
       ) : status === 'WAITING' ? (
-        <p className="quiet">
-          {approval.requestedBy === name && mayDecide
-            ? t(isChange ? 'ownChange' : 'own')
-            : t(isChange ? 'notYoursChange' : 'notYours')}
-        </p>
+        <p className="quiet">{t(approval.requestedBy === name && mayDecide ? ownText : notYoursText)}</p>
       ) : null}
       {approval.mayWithdraw ? <OwnStep approval={approval} step="withdraw" onDecided={onDecided} /> : null}
       {approval.isUnseen ? <OwnStep approval={approval} step="seen" onDecided={onDecided} /> : null}

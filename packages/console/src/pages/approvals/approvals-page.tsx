@@ -98,8 +98,8 @@ function useTakeIn(): (approval: Approval) => void {
 }
 
 /**
- * Shows the operator's own declined and failed requests until the operator dismisses them, and the changes that the
- * operator can carry out.
+ * Shows the outcome of the operator's own requests until the operator dismisses it, and the changes that the operator can
+ * carry out.
  */
 function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const t = useTexts();
@@ -109,7 +109,7 @@ function Unseen({ onOpen }: { onOpen(approvalId: string): void }) {
   const { data } = useQuery({
     queryKey: [APPROVALS, { unseen: 'true' }],
     queryFn: ({ signal }) => api.get('/approvals', { unseen: 'true' }, signal),
-    enabled: useMayDo('finance'),
+    enabled: useMayDo(['support', 'finance']),
     refetchInterval: 60_000,
   });
   if (!data || data.approvals.length === 0) return null;

@@ -11,6 +11,7 @@ import { useTexts } from './texts.ts';
 /** The names of fields in the audit entries of changes that need two admins. Other fields are shown by their key. */
 const useFieldTexts = dictionary({
   'channel.resume': ['Status', '状态'],
+  'channel.rename': ['Name', '名称'],
   'channel.set-callback': ['Callback address', '回调地址'],
   'channel.set-frame-origins': ['Frame origins', '允许嵌入的来源'],
   'channel.set-ip-list': ['IP allow-list', 'IP 白名单'],
@@ -34,10 +35,15 @@ const useFieldTexts = dictionary({
   debitsPerSecond: ['Renewal debits per second', '续费扣款限速'],
   displayName: ['Name', '名称'],
   eventType: ['Event type', '事件类型'],
+  feeBasisPoints: ['Fee, hundredths of a percent', '手续费率（万分之一）'],
+  feeFixedCent: ['Fixed fee per debit', '每笔固定手续费'],
   formerCode: ['Former version', '原版本'],
+  formerMobile: ['Mobile number now', '现手机号'],
+  fromMonth: ['Valid from', '生效月份'],
   gateway: ['Gateway', '接入方式'],
   gatewayUrl: ['Bridge address', '桥接服务地址'],
   name: ['Name', '名称'],
+  newMobile: ['New mobile number', '新手机号'],
   orders: ['Orders that stay under a pseudonym', '保留的订单（匿名）'],
   overlapHours: ['Former app secret valid, hours', '原应用密钥保留（小时）'],
   period: ['Period length', '账期长度'],
@@ -51,6 +57,7 @@ const useFieldTexts = dictionary({
   retryDelays: ['Retries after, seconds', '重试间隔（秒）'],
   role: ['Role', '角色'],
   settlementModes: ['Mode', '结算模式'],
+  shareBasisPoints: ['Share of the channel, hundredths of a percent', '渠道分成（万分之一）'],
   supportedBanks: ['Banks', '银行'],
   totalCycles: ['Number of periods', '总期数'],
   version: ['Version', '版本'],
@@ -126,7 +133,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 function plainText(field: string, value: unknown): string {
   if (value === null || value === undefined) return '–';
-  if (field === 'amountCent') return moneyText(Number(value));
+  if (field === 'amountCent' || field === 'feeFixedCent') return moneyText(Number(value));
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ') || '–';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

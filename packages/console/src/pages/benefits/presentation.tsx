@@ -32,8 +32,8 @@ interface PresentationPartProps {
 export function PresentationPart({ presentation, onChange }: PresentationPartProps) {
   const t = useTexts();
   const stored = useStoredPicture(presentation.icon);
-  const { icon, descriptionZh, descriptionEn, useUrl } = presentation;
-  const isNothing = icon === null && descriptionZh === null && descriptionEn === null && useUrl === null;
+  const { nameZh, nameEn, descriptionZh, descriptionEn, useUrl } = presentation;
+  const isNothing = Object.values(presentation).every((part) => part === null);
   return (
     <SheetPart title={t('title')}>
       <Stack gap={12} align="flex-start">
@@ -44,6 +44,8 @@ export function PresentationPart({ presentation, onChange }: PresentationPartPro
             <PictureBox ofBenefit {...stored} />
             <Facts
               facts={[
+                [t('nameZh'), nameZh ?? '–'],
+                [t('nameEn'), nameEn ?? '–'],
                 [t('descriptionZh'), descriptionZh ?? '–'],
                 [t('descriptionEn'), descriptionEn ?? '–'],
                 [t('useUrl'), useUrl === null ? '–' : <Copyable key="url" value={useUrl} />],
@@ -61,7 +63,9 @@ export function PresentationPart({ presentation, onChange }: PresentationPartPro
   );
 }
 
-const textsOf = ({ descriptionZh, descriptionEn, useUrl }: Presentation) => ({
+const textsOf = ({ nameZh, nameEn, descriptionZh, descriptionEn, useUrl }: Presentation) => ({
+  nameZh: nameZh ?? '',
+  nameEn: nameEn ?? '',
   descriptionZh: descriptionZh ?? '',
   descriptionEn: descriptionEn ?? '',
   useUrl: useUrl ?? '',
@@ -121,6 +125,8 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
             setRefused(undefined);
           }}
         />
+        <TextInput {...field('nameZh')} description={t('nameHint')} lang="zh" maxLength={500} />
+        <TextInput {...field('nameEn')} description={t('nameHint')} lang="en" maxLength={500} />
         <Textarea {...field('descriptionZh')} description={t('descriptionHint')} lang="zh" maxLength={500} autosize />
         <Textarea {...field('descriptionEn')} description={t('descriptionHint')} lang="en" maxLength={500} autosize />
         <TextInput {...field('useUrl')} description={t('useUrlHint')} {...ADDRESS} />

@@ -5,6 +5,7 @@ import { columnsOf } from '../../parts/lists/columns.tsx';
 import { List } from '../../parts/lists/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
+import { NewRunButton } from './new-run.tsx';
 import { RunProgress } from './run-progress.tsx';
 import { useTexts } from './texts.ts';
 import { useKindTexts } from './words.ts';
@@ -38,7 +39,7 @@ export default function BulkPage() {
     column.time(t('at'), 'requestedAt'),
   ];
   return (
-    <Page title={t('title')}>
+    <Page title={t('title')} actions={<NewRunButton />}>
       <List
         list={list}
         caption={t('caption')}

@@ -242,7 +242,7 @@ function RunFacts({ run }: RunProps) {
     <Facts
       facts={known([
         [t('reason'), run.reason],
-        [t('chosenBy'), filter ? t('byFilter', { filter }) : t('byName')],
+        [t('chosenBy'), filter ? t(isOfList(run.filter) ? 'byList' : 'byFilter', { filter }) : t('byName')],
         [t('by'), run.requestedBy],
         [t('at'), time(run.requestedAt)],
         [t('started'), time(run.startedAt)],
@@ -259,6 +259,9 @@ function RunFacts({ run }: RunProps) {
     />
   );
 }
+
+/** True for a run whose numbers were pasted or uploaded. */
+const isOfList = (filter: unknown): boolean => typeof filter === 'object' && filter !== null && 'list' in filter;
 
 const column = columnsOf<BulkItem>();
 

@@ -44,6 +44,11 @@ const useFilterNames = dictionary({
   channelUserId: NOUNS.user,
   eventType: ['Event type', '事件类型'],
   orderNo: NOUNS.order,
+  list: ['List of numbers', '单号列表'],
+  fileName: ['File', '文件'],
+  cycleNo: NOUNS.period,
+  paidFrom: ['Paid from', '支付日期从'],
+  paidTo: ['Paid before', '支付日期早于'],
 });
 
 /** Returns a function that formats a filter as names with values. */

@@ -14,8 +14,10 @@ import { AllowListTab, RateTab } from './access-tabs.tsx';
 import { AuthorizationsTab } from './authorizations-tab.tsx';
 import { BrandingTab } from './branding-tab.tsx';
 import { CallbacksTab } from './callbacks-tab.tsx';
+import { FeesTab } from './fees-tab.tsx';
 import { GeneralTab } from './general-tab.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
+import { SetupChecklist } from './setup-checklist.tsx';
 import { useTexts } from './texts.ts';
 import type { ChannelTabProps } from './use-change.ts';
 
@@ -27,6 +29,7 @@ const TABS = {
   allowList: AllowListTab,
   rate: RateTab,
   authorizations: AuthorizationsTab,
+  fees: FeesTab,
 } as const satisfies Readonly<Record<string, ComponentType<ChannelTabProps>>>;
 type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as Tab[];
@@ -73,29 +76,32 @@ export default function ChannelPage() {
     >
       <Loaded query={found}>
         {(channel) => (
-          <Tabs
-            value={tab}
-            onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
-            keepMounted={false}
-          >
-            <Tabs.List
-              ref={list}
-              aria-label={t('tabs')}
-              mb="md"
-              style={{ overflowX: 'auto', flexWrap: 'nowrap', scrollbarWidth: 'none' }}
+          <>
+            <SetupChecklist appId={appId} />
+            <Tabs
+              value={tab}
+              onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
+              keepMounted={false}
             >
-              {NAMES.map((name) => (
-                <Tabs.Tab key={name} value={name} data-tab={name}>
-                  {t(name)}
-                </Tabs.Tab>
-              ))}
-            </Tabs.List>
-            <Tabs.Panel value={tab}>
-              <Stack gap={20}>
-                <Panel key={tab} channel={channel} />
-              </Stack>
-            </Tabs.Panel>
-          </Tabs>
+              <Tabs.List
+                ref={list}
+                aria-label={t('tabs')}
+                mb="md"
+                style={{ overflowX: 'auto', flexWrap: 'nowrap', scrollbarWidth: 'none' }}
+              >
+                {NAMES.map((name) => (
+                  <Tabs.Tab key={name} value={name} data-tab={name}>
+                    {t(name)}
+                  </Tabs.Tab>
+                ))}
+              </Tabs.List>
+              <Tabs.Panel value={tab}>
+                <Stack gap={20}>
+                  <Panel key={tab} channel={channel} />
+                </Stack>
+              </Tabs.Panel>
+            </Tabs>
+          </>
         )}
       </Loaded>
     </Page>

@@ -1,4 +1,4 @@
-import { Button, Select, Stack, Switch } from '@mantine/core';
+import { Button, Select, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { Facts, Section } from '../../parts/page.tsx';
@@ -6,7 +6,7 @@ import { FormProblem } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
-import { LinesForm } from './channel-form.tsx';
+import { ChannelForm, LinesForm } from './channel-form.tsx';
 import { NoticeSection } from './notice-section.tsx';
 import { useTexts } from './texts.ts';
 import { type ChannelTabProps, useChannelChange } from './use-change.ts';
@@ -25,6 +25,7 @@ export function GeneralTab({ channel }: ChannelTabProps) {
           [t('created'), <Time key="created" value={channel.createdAt} as="full" />],
         ]}
       />
+      <NameSection channel={channel} />
       <InterfaceSettings channel={channel} />
       <NoticeSection channel={channel} />
       <Section title={t('redemption')}>
@@ -63,6 +64,29 @@ export function GeneralTab({ channel }: ChannelTabProps) {
         <p>{t(isActive ? 'suspendHint' : 'resumeHint')}</p>
       </ConfirmDialog>
     </>
+  );
+}
+
+function NameSection({ channel }: ChannelTabProps) {
+  const t = useTexts();
+  const isAdmin = useMayDo('admin');
+  const change = useChannelChange(channel.appId);
+  const [name, setName] = useState(channel.name);
+  return (
+    <ChannelForm
+      change={change}
+      isIdle={name.trim() === '' || name.trim() === channel.name}
+      onSave={() => change.mutate({ name: name.trim() })}
+    >
+      <TextInput
+        label={t('name')}
+        description={t('nameHint')}
+        value={name}
+        readOnly={!isAdmin}
+        maxLength={200}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </ChannelForm>
   );
 }
 

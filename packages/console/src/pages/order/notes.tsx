@@ -2,6 +2,7 @@ import { Stack } from '@mantine/core';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
 import { TextForm } from '../../parts/fields/text-form.tsx';
+import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
@@ -34,7 +35,8 @@ export function NotesSection({ shown }: { readonly shown: OrderAnswer }) {
           hint={t('noteHint')}
           verb={t('addNote')}
           onWrite={async (text) => {
-            await api.post('/orders/{orderNo}/notes', { orderNo, text });
+            const { mentioned } = await api.post('/orders/{orderNo}/notes', { orderNo, text });
+            if (mentioned.length > 0) notifyDone(t('notified', { names: mentioned.join(', ') }));
             changed();
           }}
         />

@@ -9,19 +9,19 @@ import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useTexts } from './texts.ts';
 
 /** The actions that the order's state and the operator's role allow. Actions that end something are in a menu. */
-export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
+export function OrderActions({ shown, period }: { readonly shown: OrderAnswer; readonly period: string | undefined }) {
   const t = useTexts();
   const [task, setTask] = useState<OrderAction>();
   const { order, waitingRefunds } = shown;
-  const isSupport = useMayDo('support');
+  const mayRefund = useMayDo('finance');
   const allowed = shown.actions.filter(({ isAllowed }) => isAllowed);
   const find = (action: OrderAction['action']) => allowed.find((one) => one.action === action);
   const retry = find('retry');
-  // The latest period comes first, because it is refunded most often.
+  // The latest period comes first, because it is refunded most often. The dialog offers the period that the address names.
   const refunds = allowed
     .filter(({ action }) => action === 'refund')
     .toSorted((a, b) => (b.cycleNo ?? 0) - (a.cycleNo ?? 0));
-  const [refund] = refunds;
+  const refund = refunds.find(({ cycleNo }) => String(cycleNo) === period) ?? refunds[0];
   const endings = [find('unsubscribe'), find('cancel-agreement')].filter((one) => one !== undefined);
   const close = () => setTask(undefined);
   return (
@@ -33,12 +33,10 @@ export function OrderActions({ shown }: { readonly shown: OrderAnswer }) {
       ) : null}
       {refund ? (
         <Button variant="default" leftSection={<WalletIcon size={16} />} onClick={() => setTask(refund)}>
-          {t('refund')}
+          {t(mayRefund ? 'refund' : 'requestRefund')}
         </Button>
       ) : waitingRefunds.length > 0 ? (
         <WaitingRefunds refunds={waitingRefunds} />
-      ) : isSupport && shown.actions.some(({ action }) => action === 'refund') ? (
-        <span className="quiet small">{t('financeRefunds')}</span>
       ) : null}
       {endings.length > 0 ? (
         <Menu position="bottom-end">

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
+import { useDeclineText } from '../../catalog/decline-kinds.ts';
 import { ClockIcon } from '../../icons/icons.tsx';
 import { Sums } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -49,7 +50,7 @@ export default function OrderPage() {
           </>
         ) : null
       }
-      actions={found.data ? <OrderActions shown={found.data} /> : null}
+      actions={found.data ? <OrderActions shown={found.data} period={filters.values.period} /> : null}
     >
       <Loaded query={found} meanwhile={<Loading />}>
         {(shown) => (
@@ -57,7 +58,7 @@ export default function OrderPage() {
             <Next shown={shown} />
             <Money shown={shown} />
             <div className={styles.columns}>
-              <Stack gap={20} miw={0}>
+              <Stack className={styles.main ?? ''} gap={20} miw={0}>
                 <PeriodsSection
                   shown={shown}
                   chosen={filters.values.period}
@@ -86,6 +87,8 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
   const { next, order } = shown;
   const latest = order.payments.at(-1);
   const failed = latest && findFailedAttempt(latest);
+  const declineText = useDeclineText();
+  const why = failed && declineText(failed);
   const moment = next ? momentOf(next.at) : undefined;
   return (
     <Group
@@ -106,14 +109,18 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
           {next?.amountCent ? <span className="figures">{moneyText(next.amountCent)}</span> : null}
           {moment ? (
             <span className="quiet small">
-              {agoText(moment)}
-              {isElsewhere(moment) ? ` · ${timeText(moment, VIEWERS_ZONE)} ${VIEWERS_ZONE}` : ''}
+              {agoText(moment)}{' '}
+              {isElsewhere(moment) ? (
+                <Box component="span" style={{ whiteSpace: 'nowrap' }}>
+                  · {timeText(moment, VIEWERS_ZONE)} {VIEWERS_ZONE}
+                </Box>
+              ) : null}
             </span>
           ) : null}
         </Group>
-        {latest && failed?.reason ? (
+        {latest && failed && why ? (
           <Box mt={2} c="var(--negative)" style={{ overflowWrap: 'anywhere' }}>
-            {t('whyFailed', { cycleNo: latest.cycleNo, tryNo: failed.tryNo, reason: failed.reason })}
+            {t('whyFailed', { cycleNo: latest.cycleNo, tryNo: failed.tryNo, reason: why })}
           </Box>
         ) : null}
       </div>

@@ -2,12 +2,14 @@ import { Button, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import type { Benefit, Order, OrderAnswer, Period } from '../../api/order-types.ts';
+import { useDeclineText } from '../../catalog/decline-kinds.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable, type DataTableProps, PHONE } from '../../parts/lists/data-table.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Money, moneyText } from '../../parts/values/money.tsx';
 import { Status, Tag, type Tone } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { CodeCell, RedemptionLinkButton } from './codes.tsx';
 import { sumStarted } from './refunds/started-refunds.ts';
 import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useBenefitTexts, useTexts } from './texts.ts';
@@ -24,15 +26,17 @@ const ofPeriod = columnsOf<Period>();
 
 export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps) {
   const t = useTexts();
+  const declineText = useDeclineText();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const periods = shown.order.payments.toReversed();
   /** Shows why the period's debit failed, and its refunds that are in progress or wait for approval. */
   const besides = (period: Period) => {
-    const reason = findFailedAttempt(period)?.reason;
+    const failed = findFailedAttempt(period);
+    const reason = failed && declineText(failed);
     const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
     const startedCent = sumStarted(period.refunds);
     return reason || startedCent > 0 || refunds.length > 0 ? (
-      <Stack className="tiny" gap={3} align="flex-start" miw={150} mt={3} c="var(--negative)" style={WRAPPED}>
+      <Stack className="tiny" gap={3} align="flex-start" miw={110} mt={3} c="var(--negative)" style={WRAPPED}>
         {reason ? <span title={t('why')}>{reason}</span> : null}
         {startedCent > 0 ? <Tag tone="progress">{t('refundStarted', { amount: moneyText(startedCent) })}</Tag> : null}
         <WaitingRefunds refunds={refunds} />
@@ -67,7 +71,7 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
     ),
     ofPeriod.of(t('tries'), ({ attempts }) => <span className="figures">{attempts.length || '–'}</span>, ASIDE),
     ofPeriod.of(
-      t('benefits'),
+      t('claimedBenefits'),
       ({ benefits }) => (
         <span className="figures quiet">
           {benefits.length === 0
@@ -113,19 +117,34 @@ export function BenefitsSection({ order }: { readonly order: Order }) {
   const benefits = order.payments.toReversed().flatMap((period) => period.benefits);
   const statusOf = ({ status, codeStatus }: Benefit) => (codeStatus === 'PENDING' ? 'PENDING' : status);
   const columns = [
-    ofBenefit.of(t('benefit'), ({ name, benefitCode }) => <span title={benefitCode}>{name}</span>),
+    ofBenefit.of(t('benefit'), ({ name, benefitCode, faceValueCent }) => (
+      <>
+        <span title={benefitCode}>{name}</span>
+        <div className="tiny quiet">
+          <Money cents={faceValueCent} />
+        </div>
+      </>
+    )),
     ofBenefit.count(t('period'), 'cycleNo'),
     ofBenefit.of(
       t('status'),
-      (benefit) => <Tag tone={BENEFIT_TONES[statusOf(benefit)] ?? 'neutral'}>{statusText(statusOf(benefit))}</Tag>,
+      (benefit) => (
+        <>
+          <Tag tone={BENEFIT_TONES[statusOf(benefit)] ?? 'neutral'}>{statusText(statusOf(benefit))}</Tag>
+          {benefit.claimedAt === null ? null : (
+            <div className="tiny quiet">
+              <Time value={benefit.claimedAt} />
+            </div>
+          )}
+        </>
+      ),
       { inCard: 'aside' },
     ),
-    ofBenefit.money(t('value'), 'faceValueCent', { inCard: 'none' }),
-    ofBenefit.of(t('claimedAt'), ({ claimedAt }) => <Time value={claimedAt} />),
     ofBenefit.time(t('expires'), 'expiresAt'),
+    ofBenefit.of(t('code'), (benefit) => <CodeCell orderNo={order.orderNo} benefit={benefit} />, { inCard: 'text' }),
   ];
   return (
-    <Section title={t('benefits')}>
+    <Section title={t('benefits')} actions={<RedemptionLinkButton orderNo={order.orderNo} />}>
       {benefits.length === 0 ? (
         <p className="quiet small">{t('noBenefits')}</p>
       ) : (

@@ -14,6 +14,7 @@ import {
 } from '../../icons/icons.tsx';
 import { FormProblem, Problem } from '../../parts/states.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
+import { useMayDo } from '../../session/session.ts';
 
 const useTexts = dictionary({
   refund: ['{amount} will be refunded to the user', '向用户退款 {amount}'],
@@ -25,6 +26,7 @@ const useTexts = dictionary({
   noRevoked: ['No benefit will be revoked', '不收回权益'],
   events: ['The channel will be notified: {events}', '通知渠道：{events}'],
   noEvents: ['The channel will not be notified', '不通知渠道'],
+  approvalOfFinance: ['Finance has to approve it first', '须由财务人员批准后执行'],
   approval: [
     'Above the limit: another finance operator has to approve it first',
     '超过限额，须由另一位财务人员批准后执行',
@@ -80,6 +82,7 @@ export function PreviewBox({ title, preview, error, isAlreadyAsked = false }: Pr
 
 function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonly isAlreadyAsked: boolean }) {
   const t = useTexts();
+  const mayRefund = useMayDo('finance');
   const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting } = preview;
   const names = benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo })).join(', ');
   const sent = events.map(({ eventType, count }) => `${countText(count)} × ${eventType}`).join(', ');
@@ -93,7 +96,7 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
     ...waiting.map(({ amountCent, requestedBy: name }) => {
       return [AlertIcon, t('waiting', { amount: moneyText(amountCent), name }), 'waiting'] as const;
     }),
-    [ApprovalIcon, needsApproval && !isAlreadyAsked && t('approval'), 'waiting'],
+    [ApprovalIcon, needsApproval && !isAlreadyAsked && t(mayRefund ? 'approval' : 'approvalOfFinance'), 'waiting'],
   ];
   return (
     <Stack component="ul" className="small" gap={7}>

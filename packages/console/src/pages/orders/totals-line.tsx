@@ -1,10 +1,8 @@
-import { Box, Button, Group, Progress, Skeleton } from '@mantine/core';
+import { Box, Button, Group, Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
-import { api, download } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
-import { DownloadIcon } from '../../icons/icons.tsx';
-import { notifyDone, notifyProblem } from '../../parts/notify.ts';
+import { CsvExport } from '../../parts/lists/csv-export.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
 
@@ -43,68 +41,13 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
       ) : (
         <Skeleton height={12} width={260} />
       )}
-      <Export filter={filter} total={data && !data.isAtLeast ? data.count : undefined} isEmpty={data?.count === 0} />
-    </Group>
-  );
-}
-
-interface ExportProps {
-  readonly filter: Filter;
-  /** The total number of orders, if known. */
-  readonly total: number | undefined;
-  readonly isEmpty: boolean;
-}
-
-const NEW_LINE = 10;
-
-/** Exports all matching orders as a file, with progress and a stop button. */
-function Export({ filter, total, isEmpty }: ExportProps) {
-  const t = useTexts();
-  const [exported, setExported] = useState<number>();
-  const running = useRef<AbortController>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
-  const begin = async () => {
-    const controller = new AbortController();
-    running.current = controller;
-    // Starts at -1, because the first line is the header.
-    let count = -1;
-    const onPiece = (piece: Uint8Array) => {
-      for (const byte of piece) if (byte === NEW_LINE) count += 1;
-      setExported(Math.max(0, count));
-    };
-    setExported(0);
-    try {
-      await download('/orders.csv', filter, { signal: controller.signal, onPiece });
-      notifyDone(t('exportDone', { count: countText(count) }));
-    } catch (error) {
-      if (!controller.signal.aborted) notifyProblem(error);
-    } finally {
-      setExported(undefined);
-    }
-  };
-  if (exported === undefined)
-    return (
-      <Button
-        variant="default"
-        size="xs"
-        ml="auto"
-        leftSection={<DownloadIcon size={15} />}
-        disabled={isEmpty}
-        onClick={() => void begin()}
-      >
-        {t('export')}
-      </Button>
-    );
-  const count = countText(exported);
-  return (
-    <Group gap={8} ml="auto" role="status">
-      <Progress w={90} size={4} aria-label={t('export')} animated value={total ? (exported / total) * 100 : 100} />
-      <span className="quiet">
-        {total === undefined ? t('exporting', { count }) : t('exportingOf', { count, total: countText(total) })}
-      </span>
-      <Button variant="default" size="xs" onClick={() => running.current?.abort()}>
-        {t('exportStop')}
-      </Button>
+      <CsvExport
+        path="/orders.csv"
+        filter={filter}
+        total={data && !data.isAtLeast ? data.count : undefined}
+        isEmpty={data?.count === 0}
+        doneText={(count) => t('exportDone', { count })}
+      />
     </Group>
   );
 }

@@ -129,6 +129,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
             <Part name={t('billed')} value={moneyText(totals.billedCent)} color="--chart-3" />
             <Part
               name={t('refunded')}
+              color="--chart-2"
               value={totals.refundedCent === 0 ? moneyText(0) : `−${moneyText(totals.refundedCent)}`}
               more={<Change value={totals.refundedCent} before={before.refundedCent} more="bad" />}
             />
@@ -147,13 +148,17 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         to={places.orders({ createdFrom: from, createdTo: to })}
         value={countText(totals.ordersCreated)}
         change={<Change value={totals.ordersCreated} before={before.ordersCreated} />}
-        aside={<Part name={t('ended')} value={countText(totals.ordersEnded)} />}
         chart={{
           ...countChart,
           series: plots.orders,
           onPick: pick((createdFrom, createdTo) => places.orders({ createdFrom, createdTo })),
         }}
-      />
+      >
+        <Group component="dl" gap="2px 18px">
+          <Part isSmall name={t('created')} value={countText(totals.ordersCreated)} color="--chart-1" />
+          <Part isSmall name={t('ended')} value={countText(totals.ordersEnded)} color="--chart-2" />
+        </Group>
+      </Card>
       {rateCard('renewals', ['renewalsDone', 'renewalsFailed'], failed)}
       {rateCard('pushes', ['pushesAccepted', 'pushesFailed'], places.events())}
     </SimpleGrid>
@@ -168,12 +173,17 @@ function usePlots(series: Overview['series'], t: ReturnType<typeof useTexts>, la
       color,
       values: series.map((figures) => figures[field]),
     });
+    const plotLine = (...one: Parameters<typeof plot>): ChartSeries => ({ ...plot(...one), isLine: true });
     return {
-      volume: [plot(t('collected'), 'paidCent', '--chart-1'), plot(t('billed'), 'billedCent', '--chart-3')],
+      volume: [
+        plot(t('collected'), 'paidCent', '--chart-1'),
+        plot(t('billed'), 'billedCent', '--chart-3'),
+        plotLine(t('refunded'), 'refundedCent', '--chart-2'),
+      ],
       debits: [plot(t('paid'), 'debitsPaid', '--chart-1'), plot(t('failed'), 'debitsFailed', '--chart-2')],
       renewals: [plot(t('paid'), 'renewalsDone', '--chart-1'), plot(t('failed'), 'renewalsFailed', '--chart-2')],
       pushes: [plot(t('accepted'), 'pushesAccepted', '--chart-1'), plot(t('refused'), 'pushesFailed', '--chart-2')],
-      orders: [plot(t('created'), 'ordersCreated', '--chart-1')],
+      orders: [plot(t('created'), 'ordersCreated', '--chart-1'), plotLine(t('ended'), 'ordersEnded', '--chart-2')],
     };
   }, [series, language]);
 }

@@ -43,7 +43,7 @@ export function NowStrip({ now, appId }: Pick<Overview, 'now'> & { readonly appI
     [
       t('unsettled'),
       now.unsettledOrders,
-      places.orders({ unsettled: 'true', appId }),
+      places.payments({ status: 'STARTED', appId }),
       ago(t('oldest'), oldestUnsettledAt) ?? t('unsettledHint'),
     ],
     [t('eventsWaiting'), now.eventsWaiting, places.events(), ago(t('oldest'), oldestEventAt)],

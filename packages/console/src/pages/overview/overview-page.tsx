@@ -98,8 +98,8 @@ const column = columnsOf<Overview['channels'][number]>();
 function Channels({ overview }: { readonly overview: Overview }) {
   const t = useTexts();
   const columns = [
-    column.text(t('channel'), 'name', { grows: true }),
-    column.of('appId', ({ appId }) => <span className="mono quiet">{appId}</span>),
+    column.text(t('channel'), 'name', { grows: 'third' }),
+    column.of('App ID', ({ appId }) => <span className="mono quiet">{appId}</span>),
     column.count(t('ordersCreated'), 'ordersCreated'),
     column.count(t('debitsFailed'), 'debitsFailed'),
     column.money(t('volume'), 'volumeCent', { inCard: 'aside' }),

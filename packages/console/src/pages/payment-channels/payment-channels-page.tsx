@@ -14,19 +14,21 @@ import { Sheet, SheetButtons, SheetPart } from '../../parts/dialogs/sheet.tsx';
 import { type Column, DataTable } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Facts, Page } from '../../parts/page.tsx';
-import { Empty, NotFound } from '../../parts/states.tsx';
+import { Empty, Note, NotFound } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { Count } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Tag } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { ConnectionTest } from './connection-test.tsx';
+import { PauseDialog, ResumeDialog } from './pause-dialogs.tsx';
 import { PaymentChannelDialog } from './payment-channel-dialog.tsx';
 import { useTexts } from './texts.ts';
 
 type Task =
   | { readonly what: 'add' }
-  | { readonly what: 'change' | 'reset'; readonly channel: PaymentChannel }
+  | { readonly what: 'change' | 'reset' | 'pause' | 'resume'; readonly channel: PaymentChannel }
   | { readonly what: 'key'; readonly name: string; readonly code: string; readonly key: string };
 
 export default function PaymentChannelsPage() {
@@ -43,7 +45,16 @@ export default function PaymentChannelsPage() {
     setTask(key === null ? undefined : { what: 'key', name, code, key });
   };
   const columns: readonly Column<PaymentChannel>[] = [
-    { id: 'name', header: t('name'), cell: ({ displayName }) => displayName, grows: true },
+    {
+      id: 'name',
+      header: t('name'),
+      cell: ({ displayName, debitsPausedAt }) => (
+        <>
+          {displayName} {debitsPausedAt === null ? null : <Tag tone="waiting">{t('paused')}</Tag>}
+        </>
+      ),
+      grows: true,
+    },
     {
       id: 'gateway',
       header: t('gateway'),
@@ -99,6 +110,7 @@ export default function PaymentChannelsPage() {
             channel={one}
             onChange={() => setTask({ what: 'change', channel: one })}
             onReset={() => setTask({ what: 'reset', channel: one })}
+            onPause={() => setTask({ what: one.debitsPausedAt === null ? 'pause' : 'resume', channel: one })}
           />
         ) : (
           <NotFound />
@@ -133,6 +145,8 @@ export default function PaymentChannelsPage() {
           <p>{t('resetHint')}</p>
         </ConfirmDialog>
       ) : null}
+      {task?.what === 'pause' ? <PauseDialog channel={task.channel} onChanged={reload} onClose={close} /> : null}
+      {task?.what === 'resume' ? <ResumeDialog channel={task.channel} onChanged={reload} onClose={close} /> : null}
       {task?.what === 'key' ? (
         <SecretsDialog
           title={t('keyTitle', { name: task.name })}
@@ -161,10 +175,14 @@ interface OneChannelProps {
   readonly channel: PaymentChannel;
   onChange(): void;
   onReset(): void;
+  onPause(): void;
 }
 
-function OneChannel({ channel, onChange, onReset }: OneChannelProps) {
+function OneChannel({ channel, onChange, onReset, onPause }: OneChannelProps) {
   const t = useTexts();
+  const mayPause = useMayDo('finance');
+  const mayTest = useMayDo('support');
+  const isPaused = channel.debitsPausedAt !== null;
   const isAdmin = useMayDo('admin');
   const names = useChannelNames();
   return (
@@ -181,20 +199,33 @@ function OneChannel({ channel, onChange, onReset }: OneChannelProps) {
           [t('bankCode'), t(channel.bankCodeRequired ? 'required' : 'optional')],
           [t('common'), t(channel.commonNumbers ? 'yes' : 'no')],
           [t('created'), <Time key="created" value={channel.createdAt} />],
+          ...(isPaused ? [[t('pausedSince'), <Time key="paused" value={channel.debitsPausedAt} />] as const] : []),
         ]}
       />
-      {isAdmin ? (
+      {isPaused ? <Note tone="waiting">{t('pausedHint')}</Note> : null}
+      {mayPause || isAdmin ? (
         <SheetButtons>
-          <Button variant="default" onClick={onChange}>
-            {t('edit')}
-          </Button>
-          {channel.gateway === 'bridge' ? (
+          {isAdmin ? (
+            <Button variant="default" onClick={onChange}>
+              {t('edit')}
+            </Button>
+          ) : null}
+          {isAdmin && channel.gateway === 'bridge' ? (
             <Button variant="default" leftSection={<KeyIcon size={16} />} onClick={onReset}>
               {t('resetKey')}
             </Button>
           ) : null}
+          {mayPause ? (
+            <Button variant={isPaused ? 'filled' : 'default'} onClick={onPause}>
+              {t(isPaused ? 'resume' : 'pause')}
+            </Button>
+          ) : null}
         </SheetButtons>
       ) : null}
+      <p>
+        <PlaceLink to="/health">{t('health')}</PlaceLink>
+      </p>
+      {mayTest && channel.gateway === 'bridge' ? <ConnectionTest code={channel.code} /> : null}
       <SheetPart title={t('banks')}>
         <Group gap={5} align="stretch">
           {channel.supportedBanks.map((bank) => (

@@ -2,29 +2,34 @@ import { Group, Skeleton, Stack } from '@mantine/core';
 import type { FilterControl } from '../../address/filters.ts';
 import type { FailedSummary } from '../../api/order-types.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
+import { useDeclineKinds } from '../../catalog/decline-kinds.ts';
 import { Figure } from '../../parts/lists/list-parts.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { ShareBars } from '../../parts/values/share-bars.tsx';
-import type { PAYMENTS_FILTERS } from './filters.ts';
+import type { FAILED_FILTERS } from './filters.ts';
 import styles from './payments.module.css';
 import { useTexts } from './texts.ts';
 
+/** The number of reasons that are shown. A chosen kind leaves only its own reasons. */
+const MAX_SHOWN_REASONS = 10;
+
 interface SummaryProps {
   readonly summary: FailedSummary | undefined;
-  readonly filters: FilterControl<(typeof PAYMENTS_FILTERS)[number]>;
+  readonly filters: FilterControl<(typeof FAILED_FILTERS)[number]>;
 }
 
 /**
  * Shows why, at which institution and at which attempt payments fail, and the amount that retries recovered. A click on
- * a reason or an institution sets or removes its filter.
+ * a kind, a reason or an institution sets or removes its filter.
  */
 export function Summary({ summary, filters: { values, set } }: SummaryProps) {
   const t = useTexts();
   const institutions = useInstitutionNames();
+  const kinds = useDeclineKinds();
   if (!summary) return <Skeleton height={150} radius="md" />;
-  const { total, isAtLeast, byReason, byInstitution, byTry, recoveredByTry, isRecoveredAtLeast } = summary;
+  const { total, isAtLeast, byKind, byReason, byInstitution, byTry, recoveredByTry, isRecoveredAtLeast } = summary;
   const recoveredCent = recoveredByTry.reduce((sum, { amountCent }) => sum + amountCent, 0);
-  const choice = (name: 'reason' | 'paymentChannelCode', value: string) => ({
+  const choice = (name: 'declineKind' | 'reason' | 'paymentChannelCode', value: string) => ({
     onChoose: () => set({ [name]: values[name] === value ? undefined : value }),
     isChosen: values[name] === value,
   });
@@ -44,10 +49,21 @@ export function Summary({ summary, filters: { values, set } }: SummaryProps) {
       </Group>
       <div className={styles.summary}>
         <ShareBars
+          title={t('byKind')}
+          empty={t('none')}
+          shares={byKind.map(({ declineKind, payments: count, amountCent }) => ({
+            key: declineKind,
+            label: kinds(declineKind),
+            count,
+            amountCent,
+            ...choice('declineKind', declineKind),
+          }))}
+        />
+        <ShareBars
           title={t('byReason')}
           empty={t('none')}
-          shares={byReason.map(({ reason, payments: count, amountCent }) => ({
-            key: reason ?? '',
+          shares={byReason.slice(0, MAX_SHOWN_REASONS).map(({ reason, declineKind, payments: count, amountCent }) => ({
+            key: `${declineKind} ${reason}`,
             label: reason ?? t('noReason'),
             count,
             amountCent,
@@ -76,18 +92,18 @@ export function Summary({ summary, filters: { values, set } }: SummaryProps) {
               amountCent,
             }))}
           />
+          <ShareBars
+            title={t('recovered')}
+            empty={t('none')}
+            tone="positive"
+            shares={recoveredByTry.map(({ tryNo, payments: count, amountCent }) => ({
+              key: String(tryNo),
+              label: t('try', { tryNo }),
+              count,
+              amountCent,
+            }))}
+          />
         </Stack>
-        <ShareBars
-          title={t('recovered')}
-          empty={t('none')}
-          tone="positive"
-          shares={recoveredByTry.map(({ tryNo, payments: count, amountCent }) => ({
-            key: String(tryNo),
-            label: t('try', { tryNo }),
-            count,
-            amountCent,
-          }))}
-        />
       </div>
     </>
   );

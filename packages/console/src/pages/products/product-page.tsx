@@ -17,6 +17,7 @@ import { Tag } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ProductDialog } from './product-dialogs.tsx';
+import { NamesDialog } from './product-names.tsx';
 import { delayWords, usePriceText } from './product-texts.ts';
 import styles from './products.module.css';
 import { useTexts } from './texts.ts';
@@ -29,6 +30,7 @@ export default function ProductPage() {
   const navigate = useNavigate();
   const found = useQuery(productQuery(productCode));
   const [isAsked, setAsked] = useState(false);
+  const [isNaming, setNaming] = useState(false);
   const product = found.data;
   return (
     <Page
@@ -37,13 +39,25 @@ export default function ProductPage() {
       aside={product ? <Tag tone="neutral">{t('versionNo', { no: product.version })}</Tag> : null}
       actions={
         isAdmin && product ? (
-          <Button leftSection={<PlusIcon size={16} />} onClick={() => setAsked(true)}>
-            {t('newVersion')}
-          </Button>
+          <>
+            <Button variant="default" onClick={() => setNaming(true)}>
+              {t('changeNames')}
+            </Button>
+            <Button leftSection={<PlusIcon size={16} />} onClick={() => setAsked(true)}>
+              {t('newVersion')}
+            </Button>
+          </>
         ) : null
       }
     >
       <Loaded query={found}>{(one) => <OneProduct product={one} />}</Loaded>
+      {isNaming && product ? (
+        <NamesDialog
+          product={product}
+          onChanged={() => void queries.invalidateQueries({ queryKey: productsQuery.queryKey })}
+          onClose={() => setNaming(false)}
+        />
+      ) : null}
       {isAsked && product ? (
         <ProductDialog
           former={product}
@@ -74,6 +88,8 @@ function OneProduct({ product }: { readonly product: Product }) {
       <Facts
         facts={[
           [t('code'), <Copyable key="code" value={product.productCode} />],
+          [t('nameZh'), product.nameZh ?? '–'],
+          [t('nameEn'), product.nameEn ?? '–'],
           [t('price'), priceText(product)],
           [t('cycles'), t('cyclesText', { count: product.totalCycles })],
           [t('mode'), product.settlementModes.map((mode) => t(mode)).join(', ')],

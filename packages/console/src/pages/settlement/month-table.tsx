@@ -1,10 +1,12 @@
 import { Button, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
+import { places } from '../../address/places.ts';
 import type { SettlementMonth } from '../../api/types.ts';
 import { ChevronDownIcon, ChevronRightIcon } from '../../icons/icons.tsx';
 import { type Column, DataTable, PHONE } from '../../parts/lists/data-table.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
+import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { useTexts } from './texts.ts';
 
 type Sums = SettlementMonth['totals'];
@@ -16,6 +18,9 @@ interface Line {
   readonly sums: Sums;
   /** Absent for a product. */
   readonly laterCent?: number;
+  readonly fees?: { readonly feeCent: number; readonly shareCent: number } | null;
+  /** The page with the payments and refunds of a channel. */
+  readonly linesOf?: string | undefined;
   readonly isTotal?: boolean;
 }
 
@@ -24,14 +29,20 @@ interface MonthTableProps {
   readonly month: SettlementMonth;
 }
 
-/** Shows one row per channel, and a row with the total. A channel's row expands to the rows of its products. */
+/**
+ * Shows one row per channel, and a row with the total. A channel's row expands to the rows of its products. Channels
+ * without activity are hidden until the operator asks for them.
+ */
 export function MonthTable({ caption, month }: MonthTableProps) {
   const t = useTexts();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const [opened, setOpened] = useState<readonly string[]>([]);
+  const [showsIdle, setShowsIdle] = useState(false);
+  const idle = month.channels.filter(isIdle);
   const toggle = (appId: string) =>
     setOpened(opened.includes(appId) ? opened.filter((one) => one !== appId) : [...opened, appId]);
-  const lines = month.channels.flatMap(({ appId, name, laterCent, products, ...sums }): readonly Line[] => {
+  const shown = month.channels.filter((channel) => showsIdle || !isIdle(channel));
+  const lines = shown.flatMap(({ appId, name, laterCent, products, fees, ...sums }): readonly Line[] => {
     const isOpen = opened.includes(appId);
     const ofProducts = products.map((product) => ({
       key: `${appId} ${product.productCode} ${product.settlementMode}`,
@@ -43,11 +54,18 @@ export function MonthTable({ caption, month }: MonthTableProps) {
       name: products.length === 0 ? name : <Opener name={name} isOpen={isOpen} onToggle={() => toggle(appId)} />,
       sums,
       laterCent,
+      fees,
+      linesOf: products.length === 0 ? undefined : places.settlementLines(month.month, appId),
     };
     return [line, ...(isOpen ? ofProducts : [])];
   });
-  const total = { key: 'total', name: t('total'), sums: month.totals, laterCent: month.laterCent, isTotal: true };
-  const amount = (id: 'collected' | 'refunded' | 'billed' | 'later' | 'net', of: (line: Line) => Amount) => ({
+  const { totals, laterCent, feeCent, shareCent } = month;
+  const fees = feeCent === null || shareCent === null ? null : { feeCent, shareCent };
+  const total: Line = { key: 'total', name: t('total'), sums: totals, laterCent, fees, isTotal: true };
+  const amount = (
+    id: 'collected' | 'refunded' | 'billed' | 'later' | 'net' | 'fee' | 'share',
+    of: (line: Line) => Amount,
+  ) => ({
     id,
     header: t(id),
     align: 'end' as const,
@@ -76,17 +94,41 @@ export function MonthTable({ caption, month }: MonthTableProps) {
     amount('refunded', ({ sums }) => ({ cents: -sums.refundedCent, counted: 'refunds', count: sums.refundedCount })),
     amount('billed', ({ sums }) => ({ cents: sums.billedCent, counted: 'periods', count: sums.billedCount })),
     amount('later', ({ laterCent }) => ({ cents: laterCent })),
-    amount('net', ({ sums, laterCent = 0 }) => ({ cents: sums.collectedCent - sums.refundedCent + laterCent })),
+    amount('net', ({ sums, laterCent: later = 0 }) => ({ cents: sums.collectedCent - sums.refundedCent + later })),
+    ...(fees
+      ? [
+          amount('fee', (line) => ({ cents: line.fees?.feeCent })),
+          amount('share', (line) => ({ cents: line.fees?.shareCent })),
+        ]
+      : []),
+    {
+      id: 'lines',
+      header: t('showLines'),
+      hidesHeader: true,
+      align: 'end',
+      inCard: 'text',
+      cell: ({ linesOf }) => (linesOf ? <PlaceLink to={linesOf}>{t('showLines')}</PlaceLink> : null),
+    },
   ];
   return (
-    <DataTable
-      caption={caption}
-      columns={columns}
-      rows={isPhone ? [total, ...lines] : [...lines, total]}
-      rowKey={({ key }) => key}
-    />
+    <div>
+      <DataTable
+        caption={caption}
+        columns={columns}
+        rows={isPhone ? [total, ...lines] : [...lines, total]}
+        rowKey={({ key }) => key}
+      />
+      {idle.length > 0 ? (
+        <Button variant="subtle" color="gray" size="xs" px={8} mt={8} onClick={() => setShowsIdle(!showsIdle)}>
+          {showsIdle ? t('hideIdle') : t('idle', { count: idle.length })}
+        </Button>
+      ) : null}
+    </div>
   );
 }
+
+const isIdle = ({ products, laterCent, later }: SettlementMonth['channels'][number]): boolean =>
+  products.length === 0 && laterCent === 0 && Object.values(later).every((value) => value === 0);
 
 interface Amount {
   readonly cents: number | undefined;

@@ -15,12 +15,11 @@ import { countText } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Status } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
-import { momentOf, monthText } from '../../parts/values/time-text.ts';
 import { useMayDo } from '../../session/session.ts';
+import { SETTLEMENT_FILTERS } from './filters.ts';
+import { monthName as nameOf } from './month-name.ts';
 import { MonthTable } from './month-table.tsx';
 import { useTexts } from './texts.ts';
-
-const nameOf = (month: string): string => monthText(momentOf(`${month}-01`));
 
 /** Shows and closes the settlement of a month. */
 export default function SettlementPage() {
@@ -29,7 +28,7 @@ export default function SettlementPage() {
     queryKey: ['/settlement'],
     queryFn: async ({ signal }) => (await api.get('/settlement', {}, signal)).months,
   });
-  const filters = useFilters(['month']);
+  const filters = useFilters(SETTLEMENT_FILTERS);
   return (
     <Loaded
       query={months}

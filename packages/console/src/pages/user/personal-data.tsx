@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -11,6 +11,14 @@ import { useOrderChanged } from '../order/dialogs.tsx';
 import { USER_FILTERS } from './filters.ts';
 
 const useTexts = dictionary({
+  changeMobile: ['Change mobile number', '变更手机号'],
+  mobileTitle: ['Change the mobile number of {id}?', '变更 {id} 的手机号？'],
+  mobileHint: [
+    'The channel must send the new number from now on. Users confirm a cancellation with its last four digits. In production a second operator of support or an admin approves the change.',
+    '变更后渠道须传新手机号，用户退订时须验证新手机号后四位。生产环境须由另一位客服或管理员审批。',
+  ],
+  newMobile: ['New mobile number', '新手机号'],
+  mobileChanged: ['Mobile number changed', '手机号已变更'],
   export: ['Export data', '导出个人信息'],
   exported: ['Personal data exported. Delete the file when you no longer need it.', '已导出个人信息，使用后请删除文件'],
   erase: ['Erase data', '删除个人信息'],
@@ -28,6 +36,50 @@ const useTexts = dictionary({
 interface PersonalDataProps {
   readonly appId: string;
   readonly channelUserId: string;
+}
+
+/** A button that binds the user to another mobile number. For support. */
+export function ChangeMobile({ appId, channelUserId }: PersonalDataProps) {
+  const t = useTexts();
+  const changed = useOrderChanged();
+  const [isOpen, setOpen] = useState(false);
+  const [mobile, setMobile] = useState('');
+  const close = () => {
+    setOpen(false);
+    setMobile('');
+  };
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpen(true)}>
+        {t('changeMobile')}
+      </Button>
+      {isOpen ? (
+        <ReasonDialog
+          title={t('mobileTitle', { id: channelUserId })}
+          verb={t('changeMobile')}
+          isIncomplete={!/^\+?\d{5,20}$/.test(mobile.trim())}
+          onClose={close}
+          onConfirm={async (reason) => {
+            await api.post('/users/mobile', { appId, channelUserId, mobile: mobile.trim(), reason });
+            notifyDone(t('mobileChanged'));
+            changed();
+          }}
+        >
+          <Stack gap={12}>
+            <p>{t('mobileHint')}</p>
+            <TextInput
+              label={t('newMobile')}
+              value={mobile}
+              onChange={(event) => setMobile(event.currentTarget.value)}
+              inputMode="tel"
+              autoComplete="off"
+              spellCheck={false}
+            />
+          </Stack>
+        </ReasonDialog>
+      ) : null}
+    </>
+  );
 }
 
 /** Buttons that export and erase a user's personal data. For admins. */

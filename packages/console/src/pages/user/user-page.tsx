@@ -17,7 +17,7 @@ import { useMayDo } from '../../session/session.ts';
 import { Mobile } from '../order/details.tsx';
 import { useOrderColumns } from '../orders/order-columns.tsx';
 import { USER_FILTERS } from './filters.ts';
-import { PersonalData } from './personal-data.tsx';
+import { ChangeMobile, PersonalData } from './personal-data.tsx';
 import { useTexts } from './texts.ts';
 
 export default function UserPage() {
@@ -81,6 +81,7 @@ function OneUser({ appId, channelUserId }: { readonly appId: string; readonly ch
   const t = useTexts();
   const channels = useChannelNames();
   const isAdmin = useMayDo('admin');
+  const isSupport = useMayDo('support');
   const found = useQuery({
     queryKey: ['/users', { appId, channelUserId }],
     queryFn: ({ signal }) => api.get('/users', { appId, channelUserId }, signal),
@@ -89,7 +90,14 @@ function OneUser({ appId, channelUserId }: { readonly appId: string; readonly ch
     <Page
       title={found.data?.channelUserId ?? channelUserId}
       above={<span className="quiet">{t('userOf', { channel: channels.of(appId) })}</span>}
-      actions={isAdmin && found.data ? <PersonalData {...{ appId, channelUserId }} /> : null}
+      actions={
+        found.data ? (
+          <>
+            {isSupport && found.data.mobile !== null ? <ChangeMobile {...{ appId, channelUserId }} /> : null}
+            {isAdmin ? <PersonalData {...{ appId, channelUserId }} /> : null}
+          </>
+        ) : null
+      }
     >
       <Loaded query={found} meanwhile={<Loading />}>
         {(user) => <Everything user={user} />}

@@ -18,8 +18,11 @@ export interface Column<Row> {
   cell(row: Row): ReactNode;
   /** Set to align the content at the end of the cell, for example for numbers. */
   readonly align?: 'end';
-  /** Set if the column takes the remaining width and truncates its text. */
-  readonly grows?: boolean;
+  /**
+   * Set if the column takes the remaining width and truncates its text. `third`: if it takes a third of the table, so
+   * that figures are not far from a short name.
+   */
+  readonly grows?: boolean | 'third';
   /**
    * The column's place in a card (on a phone each row is a card): as the title, at the end of the title's line, as a
    * text below, as a line with its name, or hidden.

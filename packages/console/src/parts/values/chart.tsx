@@ -14,6 +14,8 @@ export interface ChartSeries {
   readonly values: readonly number[];
   /** A colour of global.css. */
   readonly color: '--chart-1' | '--chart-2' | '--chart-3';
+  /** Set if the series is a line over the columns, because it is no part of their sum. */
+  readonly isLine?: boolean;
 }
 
 export interface ChartProps {
@@ -33,7 +35,7 @@ export interface ChartProps {
   onPick?: ((column: number) => void) | undefined;
 }
 
-/** A chart of stacked columns by hour, day or month. Screen readers get the same data as a table. */
+/** A chart of stacked columns and lines by hour, day or month. Screen readers get the same data as a table. */
 export function Chart(props: ChartProps) {
   const { title, labels, series, height, valueText, onPick } = props;
   const t = useTexts();
@@ -123,15 +125,23 @@ export function Chart(props: ChartProps) {
 const isEmpty = (series: readonly ChartSeries[]): boolean =>
   series.every(({ values }) => values.every((value) => value === 0));
 
-/** Adds to each series all series below it. Returns the highest sum first, so that the lower sums are drawn over it. */
+/** Returns the series in the order in which they are drawn: the highest column first, then the lines over all columns. */
+const inDrawingOrder = (series: readonly ChartSeries[]): readonly ChartSeries[] => [
+  ...series.filter(({ isLine }) => !isLine).toReversed(),
+  ...series.filter(({ isLine }) => isLine),
+];
+
+/** Adds to each series of columns all columns below it. Lines keep their values. */
 function stack(series: readonly ChartSeries[]): uPlot.AlignedData {
   const count = series[0]?.values.length ?? 0;
-  const sums = series.map((_, upTo) =>
-    Array.from({ length: count }, (_, column) =>
-      series.slice(0, upTo + 1).reduce((sum, { values }) => sum + (values[column] ?? 0), 0),
-    ),
-  );
-  return [Array.from({ length: count }, (_, column) => column), ...sums.toReversed()];
+  const columns = series.filter(({ isLine }) => !isLine);
+  const valuesOf = (one: ChartSeries) =>
+    one.isLine
+      ? [...one.values]
+      : Array.from({ length: count }, (_, column) =>
+          columns.slice(0, columns.indexOf(one) + 1).reduce((sum, { values }) => sum + (values[column] ?? 0), 0),
+        );
+  return [Array.from({ length: count }, (_, column) => column), ...inDrawingOrder(series).map(valuesOf)];
 }
 
 function optionsOf(
@@ -182,13 +192,11 @@ function optionsOf(
     ],
     series: [
       {},
-      ...series.toReversed().map(({ name, color }) => ({
-        label: name,
-        fill: colorOf(color),
-        width: 0,
-        points: { show: false },
-        ...(bars ? { paths: bars } : {}),
-      })),
+      ...inDrawingOrder(series).map(({ name, color, isLine }) =>
+        isLine
+          ? { label: name, stroke: colorOf(color), width: 2, points: { show: false } }
+          : { label: name, fill: colorOf(color), width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) },
+      ),
     ],
     hooks: {
       setCursor: [

@@ -39,12 +39,23 @@ const STATUSES = {
     GIVE_UP: ['negative', 'Given up', '已放弃'],
     NO_CALLBACK: ['neutral', 'No callback address', '无回调地址'],
   },
+  debit: {
+    STARTED: ['progress', 'No final result yet', '待确认结果'],
+    SUCCESS: ['positive', 'Paid', '已支付'],
+    FAIL: ['negative', 'Failed', '失败'],
+  },
   refund: {
     PROCESSING: ['progress', 'Processing', '处理中'],
     STARTED: ['progress', 'Started', '已发起'],
     SUCCESS: ['positive', 'Refunded', '已退款'],
     FAIL: ['negative', 'Failed', '失败'],
     WAITING: ['waiting', 'Needs approval', '待审批'],
+  },
+  /** The statuses of a refund that was sent. */
+  refundLine: {
+    STARTED: ['progress', 'No final result yet', '待确认结果'],
+    SUCCESS: ['positive', 'Refunded', '已退款'],
+    FAIL: ['negative', 'Refused', '被拒绝'],
   },
   bulk: {
     PREPARED: ['neutral', 'Prepared', '待启动'],

@@ -16,7 +16,6 @@ const ONE_LINE = { whiteSpace: 'nowrap' } as const;
 
 /** A time in Beijing time. A tooltip shows the local time. */
 export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
-  const t = useCommonTexts();
   // The tooltip is created on hover, because a table has hundreds of times.
   const [isPointedAt, setPointedAt] = useState(false);
   if (!value) return <span className="quiet">{absent}</span>;
@@ -25,17 +24,16 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
   const shown = (
     <time
       className="figures"
-      style={as === 'full' ? {} : ONE_LINE}
       dateTime={moment.toISOString()}
       onPointerEnter={() => setPointedAt(true)}
       onPointerLeave={() => setPointedAt(false)}
     >
-      {text}
+      <span style={ONE_LINE}>{text}</span>
       {as === 'full' && isElsewhere(moment) ? (
         <span className="quiet">
-          {' · '}
+          {' '}
           <span style={ONE_LINE}>
-            {timeText(moment, VIEWERS_ZONE)} {t('here').toLowerCase()}
+            · {timeText(moment, VIEWERS_ZONE)} {offsetText(moment, VIEWERS_ZONE)}
           </span>
         </span>
       ) : null}

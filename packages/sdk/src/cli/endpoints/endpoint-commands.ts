@@ -50,6 +50,14 @@ const EXAMPLES: Readonly<Partial<Record<EndpointName, readonly string[]>>> = {
   ],
   'sandbox/payments/refund': ['sandbox payments refund 1000000010000001 --amount-cent 500'],
   'sandbox/events/pull': ['sandbox events pull /events --from "2026-01-31 00:00:00" --json'],
+  'sandbox/events/test': ['sandbox events test'],
+  'sandbox/requests/list': ['sandbox requests list --code failed'],
+  'sandbox/channel/set': [
+    'sandbox channel set',
+    'sandbox channel set --callback-url https://shop.example/events --encrypted-fields v2',
+    'sandbox channel set --upcoming-notice-days 3',
+    'sandbox channel set --app-secret "$(openssl rand -base64 32)" --overlap-hours 24',
+  ],
 };
 
 const NOTES: Readonly<Partial<Record<EndpointName, string>>> = {
@@ -63,6 +71,8 @@ that sign requests themselves: keep it out of logs until it has expired. The oth
   B    CHANNEL_COLLECT: you collect the money`,
   'events/replay': 'Name the events, or a time range: its events that the service no longer sends are sent again.',
   'sandbox/events/pull': 'Use listen to forward them to a receiver on this machine.',
+  'sandbox/channel/set':
+    'Without options it shows the settings. You choose new secrets yourself and store them: no answer shows a secret.',
 };
 
 const BODY = new Option(

@@ -77,6 +77,20 @@ const OWN_TEXTS: Readonly<Partial<Record<EndpointName, Readonly<Record<string, s
     path: 'path of the callback URL, such as /events; it is part of the signature',
     from: `events written at this time or later, ${TIME}; default: all`,
   },
+  'sandbox/events/test': { eventType: 'type whose callback address is tested; default: order.status.changed' },
+  'sandbox/requests/list': {
+    code: 'only requests with this result code, or failed for every code except 0',
+    requestId: 'only the request with this id',
+  },
+  'sandbox/channel/set': {
+    callbackUrl: "where your events are sent; '' removes it",
+    encryptedFields: 'encrypted fields of events, and of answers to requests without them',
+    upcomingNoticeDays: 'days before a debit at which payment.upcoming is sent; 0: never',
+    appSecret: 'new app secret, 32 random bytes in base64',
+    aesKey: 'new aesKey, 32 random bytes in base64',
+    callbackSecret: 'new callbackSecret, 32 random bytes in base64',
+    overlapHours: 'with --app-secret: hours for which the former app secret stays valid; default 0',
+  },
 };
 
 /** Returns the description of a field, or '' if it has none. */

@@ -78,6 +78,9 @@ async function checkIdempotency(client: PerennialClient, wish: NewOrderWish) {
   return { order, findings };
 }
 
+const NO_CALLBACK =
+  'no callback address is registered: npx perennial-channel sandbox channel set --callback-url URL registers one';
+
 /** Waits until the order's events were delivered to the callback address. */
 async function checkDelivery(client: PerennialClient, { orderNo }: MainOrder, waitMs: number): Promise<Finding> {
   const about = { subject: 'Delivery', check: "the order's events reach the callback address" } as const;
@@ -86,7 +89,7 @@ async function checkDelivery(client: PerennialClient, { orderNo }: MainOrder, wa
     const { events } = await client.events.list({ orderNo });
     const statuses = [...new Set(events.map(({ deliveryStatus }) => deliveryStatus))];
     const detail = statuses.join(', ');
-    if (statuses.includes('NO_CALLBACK')) return { ...about, isMet: null, detail: 'no callback address is registered' };
+    if (statuses.includes('NO_CALLBACK')) return { ...about, isMet: null, detail: NO_CALLBACK };
     if (statuses.length === 1 && statuses[0] === 'DELIVERED') return { ...about, isMet: true, detail };
     if (performance.now() >= end) return { ...about, isMet: false, detail };
     await delay(POLL_MS);

@@ -11,6 +11,7 @@ export interface ReportFacts {
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{max-width:60rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.5rem;border-bottom:1px solid #8886}
+@media(max-width:40rem){thead{display:none}tr{display:block;padding:.5rem 0;border-bottom:1px solid #8886}th,td{display:block;padding:.1rem 0;border:0;overflow-wrap:anywhere}}
 .met{color:#0a7d33}.unmet{color:#c62828}.open{color:#9a6700}@media(prefers-color-scheme:dark){.met{color:#5fd38a}.unmet{color:#ff8a80}.open{color:#e3b341}}`;
 
 /** Returns the report as one HTML file without scripts. It contains no secret. */

@@ -70,7 +70,9 @@ async function findProduct(
   const product = sold.find(({ periodType }) => periodType === 'MONTH') ?? sold[0];
   if (product !== undefined) return product.productCode;
   const periods = hasOnePeriod ? 'one period' : 'several periods';
-  throw new CommandError(`the channel has no product with ${periods} for ${settlementMode}: ask the operator for one`);
+  throw new CommandError(
+    `the channel has no product with ${periods} for ${settlementMode}: ask the operator, or on your own sandbox run npx perennial-server product create --help`,
+  );
 }
 
 async function findPaymentChannel(client: PerennialClient): Promise<string> {

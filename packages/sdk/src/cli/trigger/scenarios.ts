@@ -103,7 +103,9 @@ async function announce(client: PerennialClient, { orderNo, nextPayTime }: MainO
   await client.sandbox.orders.advance({ orderNo, to: formatTime(dueAt - 1_000) });
   const { events } = await client.events.list({ orderNo, eventType: 'payment.upcoming', size: 1 });
   if (events.length > 0) return;
-  throw new CommandError('payment.upcoming is off for this channel: ask the operator to switch on upcoming notices');
+  throw new CommandError(
+    'payment.upcoming is off for this channel: npx perennial-channel sandbox channel set --upcoming-notice-days 3 switches it on',
+  );
 }
 
 const startedCycles = ({ paymentRecords }: MainOrder): number =>
@@ -203,7 +205,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'upcoming',
-    summary: 'the notice before the next debit or billing, if the operator has switched it on',
+    summary: 'the notice before the next debit or billing, if it is switched on',
     contract: { a: [], b: [] },
     act: announce,
   },

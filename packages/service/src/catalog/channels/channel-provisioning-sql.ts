@@ -204,6 +204,11 @@ export const storeUpcomingNoticeDays = declareWrite({
   parameters: ['bigint', 'integer?'],
 });
 
+export const storeChannelName = declareWrite({
+  text: 'update channels set name = $2 where channel_id = $1',
+  parameters: ['bigint', 'text'],
+});
+
 export const storeFrameOrigins = declareWrite({
   text: 'update channels set frame_origins = $2 where channel_id = $1',
   parameters: ['bigint', 'text[]'],

@@ -2,7 +2,15 @@ import { createSecretKey, hkdfSync } from 'node:crypto';
 import { hmacSha256 } from '@perennial/wire';
 import { MisplacedKey, seal, unseal } from '../../platform/secrets/vault.js';
 
-export type HashPurpose = 'mobile' | 'card' | 'certificate' | 'pool code' | 'user';
+export type HashPurpose =
+  | 'mobile'
+  | 'card'
+  | 'certificate'
+  | 'claim code'
+  | 'pool code'
+  | 'user'
+  | 'address'
+  | 'confirmation code';
 
 export interface SealingKeys {
   /** The key that seals. */

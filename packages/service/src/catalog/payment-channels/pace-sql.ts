@@ -1,6 +1,7 @@
 import {
   columns,
   declareList,
+  declareRequire,
   declareWrite,
   type Queryable,
   type RowOf,
@@ -10,13 +11,13 @@ import { inShanghaiZone } from '../../platform/db/time-sql.js';
 
 export type Pace = RowOf<typeof listOpenPaymentChannels>;
 
-/** Lists payment channels that accept renewals at this hour of Asia/Shanghai, by the database's clock. */
+/** Lists payment channels that are not paused and accept renewals at this hour of Asia/Shanghai, by the database's clock. */
 export const listOpenPaymentChannels = declareList({
   text: `select code, debits_per_second as "debitsPerSecond"
      from payment_channels, lateral (select extract(hour from ${inShanghaiZone('now()')})) as t(hour)
-     where debit_hour_from is null
+     where debits_paused_at is null and (debit_hour_from is null
        or case when debit_hour_from < debit_hour_to then hour >= debit_hour_from and hour < debit_hour_to
-            else hour >= debit_hour_from or hour < debit_hour_to end
+            else hour >= debit_hour_from or hour < debit_hour_to end)
      order by code`,
   parameters: [],
   columns: columns({
@@ -52,4 +53,15 @@ export const usePace = declareWrite({
   text: `update debit_paces set used_up_to = greatest(used_up_to, clock_timestamp() - interval '1 s')
        + $3::double precision / $2::integer * interval '1 s' where code = $1`,
   parameters: ['text', 'integer', 'double precision'],
+});
+
+/** SQL: true if renewals of this payment channel are held. */
+export const debitsArePausedSql = (code: string) =>
+  `exists (select from payment_channels paused where paused.code = ${code} and paused.debits_paused_at is not null)`;
+
+export const areDebitsPaused = declareRequire({
+  text: `select ${debitsArePausedSql('$1')} as paused`,
+  parameters: ['text'],
+  columns: columns({ paused: 'boolean' }),
+  value: ({ paused }) => paused,
 });

@@ -2,6 +2,7 @@ import {
   column,
   columns,
   declareFind,
+  declareHas,
   declareList,
   declareWrite,
   type Queryable,
@@ -16,7 +17,10 @@ export type GatewayName = (typeof GATEWAYS)[number];
 export type PaymentChannelView = RowOf<typeof describePaymentChannels>;
 
 /** The mutable fields. */
-export type PaymentChannelFields = Omit<PaymentChannelView, 'code' | 'gateway' | 'channels' | 'createdAt'>;
+export type PaymentChannelFields = Omit<
+  PaymentChannelView,
+  'code' | 'gateway' | 'channels' | 'createdAt' | 'debitsPausedAt'
+>;
 
 /** Lists one payment channel, or all in the order of their codes. */
 export const describePaymentChannels = declareList({
@@ -25,7 +29,7 @@ export const describePaymentChannels = declareList({
        p.debits_per_second as "debitsPerSecond",
        case when p.debit_hour_from is not null
          then json_build_object('from', p.debit_hour_from, 'to', p.debit_hour_to) end as "debitHours",
-       p.common_numbers as "commonNumbers",
+       p.common_numbers as "commonNumbers", ${shanghaiText('p.debits_paused_at')} as "debitsPausedAt",
        array(select c.app_id from channel_payment_channels cp join channels c using (channel_id)
              where cp.code = p.code order by c.app_id) as channels,
        ${shanghaiText('p.created_at')} as "createdAt"
@@ -43,6 +47,8 @@ export const describePaymentChannels = declareList({
     debitHours: column<{ readonly from: number; readonly to: number }>('json?'),
     /** Whether several channels may share the same agreement number. */
     commonNumbers: 'boolean',
+    /** Since when renewals are held. */
+    debitsPausedAt: 'text?',
     /** The app ids that are authorized for the payment channel. */
     channels: 'text[]',
     createdAt: 'text',
@@ -167,4 +173,16 @@ export async function storePaymentChannelAuthorization(
 export const deletePaymentChannelAuthorization = declareWrite({
   text: 'delete from channel_payment_channels where channel_id = $1 and code = $2',
   parameters: ['bigint', 'text'],
+});
+
+/** Returns false if the renewals of the payment channel are held already. */
+export const pauseDebits = declareHas({
+  text: 'update payment_channels set debits_paused_at = now() where code = $1 and debits_paused_at is null returning 1',
+  parameters: ['text'],
+});
+
+/** Returns false if the renewals of the payment channel are not held. */
+export const resumeDebits = declareHas({
+  text: 'update payment_channels set debits_paused_at = null where code = $1 and debits_paused_at is not null returning 1',
+  parameters: ['text'],
 });

@@ -2,6 +2,7 @@ import {
   columns,
   declareHas,
   declareList,
+  declareWrite,
   joinColumns,
   type Queryable,
   queryOne,
@@ -19,7 +20,7 @@ export const describeProducts = declareList({
   text: `select ${PRODUCT_FIELDS}, p.retry_delays as "retryDelays",
        array(select c.app_id from channel_products cp join channels c using (channel_id)
              where cp.product_code = p.product_code order by c.app_id) as channels,
-       p.version, p.version_of as "versionOf",
+       p.version, p.version_of as "versionOf", p.name_zh as "nameZh", p.name_en as "nameEn",
        ${shanghaiText('p.created_at')} as "createdAt"
      from products p where $1::text is null or p.product_code = $1 order by p.product_code`,
   parameters: ['text?'],
@@ -34,6 +35,9 @@ export const describeProducts = declareList({
       version: 'integer',
       /** The code of the first version. Null for the first version. */
       versionOf: 'text?',
+      /** The names on the redemption page in each language. Null: the product's name. */
+      nameZh: 'text?',
+      nameEn: 'text?',
       createdAt: 'text',
     }),
   ),
@@ -43,8 +47,8 @@ export type NewProduct = Omit<ProductView, 'channels' | 'createdAt'>;
 
 const insertProductRow = declareHas({
   text: `insert into products (product_code, product_name, settlement_modes, period_type, period, total_cycles, amount_cent,
-       retry_delays, version, version_of)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (product_code) do nothing returning product_code`,
+       retry_delays, version, version_of, name_zh, name_en)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict (product_code) do nothing returning product_code`,
   parameters: {
     productCode: 'text',
     productName: 'text',
@@ -56,6 +60,8 @@ const insertProductRow = declareHas({
     retryDelays: 'integer[]',
     version: 'integer',
     versionOf: 'text?',
+    nameZh: 'text?',
+    nameEn: 'text?',
   },
 });
 
@@ -65,6 +71,12 @@ const INSERT_PRODUCT_BENEFITS = statement({
      from unnest($2::text[], $3::text[], $4::bigint[])
        with ordinality as b (benefit_code, name, face_value_cent, position)`,
   parameters: ['text', 'text[]', 'text[]', 'bigint[]'],
+});
+
+/** Stores a product's names in each language. */
+export const storeProductNames = declareWrite({
+  text: 'update products set name_zh = $2, name_en = $3 where product_code = $1',
+  parameters: { productCode: 'text', nameZh: 'text?', nameEn: 'text?' },
 });
 
 /** Returns false if the code is taken. */

@@ -140,6 +140,7 @@ function contextOf({ settings }: CommandLine, consoleUrl?: string): Context {
     refundDailyCent,
     consoleUrl: () => consoleUrl ?? consoleUrlOf(settings()),
     publicUrl: onlyService,
+    redeemUrl: onlyService,
     findStep: onlyService,
     get channels() {
       return onlyService();

@@ -22,6 +22,12 @@ export function readDevice(vault: Vault, cookie: string | undefined, personId: n
   return isSigned && device.startsWith(`${personId}.`) ? device : undefined;
 }
 
+/** Returns the id of the operator whose device has this cookie. Returns undefined if it is absent or forged. */
+export function findDeviceOwner(vault: Vault, cookie: string | undefined): number | undefined {
+  const personId = Number.parseInt(cookie ?? '', 10);
+  return readDevice(vault, cookie, personId) === undefined ? undefined : personId;
+}
+
 /** Returns the MAC under the current master key, followed by the MACs under previous master keys. */
 const signDevice = (vault: Vault, device: string): Buffer[] =>
   vault.derivePurposeKeys('device cookies').map(({ key }) => createHmac('sha256', key).update(device).digest());

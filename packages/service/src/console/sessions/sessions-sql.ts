@@ -21,6 +21,7 @@ const SESSION_COLUMNS = columns({
   name: 'text',
   role: column<Role>('text'),
   hasTotp: 'boolean',
+  recoveryCodesLeft: 'integer',
   hasPassword: 'boolean',
   /** True if the identity provider has authenticated the operator. */
   isBySingleSignOn: 'boolean',
@@ -34,7 +35,8 @@ const SESSION_COLUMNS = columns({
 /** Returns an unexpired session of an operator who is allowed to sign in. */
 export const findSession: Query<[tokenHash: Buffer], SessionRow | undefined> = declareFind({
   text: `select s.session_id as "sessionId", p.person_id as "personId", p.name, p.role,
-       p.totp_secret is not null as "hasTotp", p.password_hash is not null as "hasPassword",
+       p.totp_secret is not null as "hasTotp",
+       cardinality(p.recovery_hashes) as "recoveryCodesLeft", p.password_hash is not null as "hasPassword",
        s.by_single_sign_on as "isBySingleSignOn",
        ${PROVEN_UNTIL} > now() as "isProven", ${shanghaiText(PROVEN_UNTIL)} as "provenUntil",
        ${shanghaiText('s.expires_at')} as "expiresAt", s.last_seen_at < now() - interval '1 minute' as "isStale"

@@ -1,7 +1,14 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { recordAudit } from '../../operator/audit/audit.js';
-import { isPassword } from '../../operator/people/passwords.js';
-import { findPerson, type PersonRow, storeSignIn, useTotpStep } from '../../operator/people/people-sql.js';
+import { isPassword, requirePlace, TooManySignIns } from '../../operator/people/passwords.js';
+import {
+  findPerson,
+  type PersonRow,
+  storeSignIn,
+  useRecoveryHash,
+  useTotpStep,
+} from '../../operator/people/people-sql.js';
+import { hashRecoveryCode } from '../../operator/people/recovery-codes.js';
 import { findTotpStep } from '../../operator/people/totp.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Transactional } from '../../platform/db/database.js';
@@ -58,9 +65,12 @@ export async function signIn(
 ): Promise<{ readonly token: string; readonly device: string }> {
   const person = await findPerson(deps.database, name);
   const known = person && readDevice(deps.vault, visitor.device, person.personId);
+  const by = known === undefined ? undefined : person?.name;
+  // Comes before the attempt is counted, so a full queue neither counts as a failure nor costs writes.
+  requirePlace(by);
   return judgeSignIn(deps, countersOf(name, visitor, known), async () => {
     // Checks the password against a dummy hash if the name is unknown, so that both cases take the same time.
-    const isRight = await isPassword(proof.password ?? '', person?.passwordHash ?? null);
+    const isRight = await isPassword(proof.password ?? '', person?.passwordHash ?? null, by);
     if (!isRight || person?.status !== 'ACTIVE') throw new WrongProof();
     if (person.totpSecret !== null) {
       if (proof.code === undefined || proof.code === '') throw new CodeNeeded();
@@ -118,14 +128,14 @@ async function judgeProof(
   try {
     await judge(person);
   } catch (error) {
-    if (error instanceof CodeNeeded) await takeBackTry(database, key);
+    if (isNoGuess(error)) await takeBackTry(database, key);
     throw error;
   }
   await forgetTries(database, key);
 }
 
-async function requireOwnPassword({ passwordHash }: PersonRow, password: string | undefined): Promise<void> {
-  if (password === undefined || !(await isPassword(password, passwordHash))) throw new WrongProof();
+async function requireOwnPassword({ name, passwordHash }: PersonRow, password: string | undefined): Promise<void> {
+  if (password === undefined || !(await isPassword(password, passwordHash, name))) throw new WrongProof();
 }
 
 /** Counters of failed attempts, by their keys. */
@@ -141,6 +151,9 @@ function countersOf(name: string, { address }: Visitor, knownDevice: string | un
   return { [`address ${address}`]: BY_ADDRESS, [`pair ${address} ${lower}`]: BY_SOURCE, [`name ${lower}`]: BY_NAME };
 }
 
+/** Returns true if the password was right or was not checked. Such an attempt does not count as a failure. */
+const isNoGuess = (error: unknown) => error instanceof CodeNeeded || error instanceof TooManySignIns;
+
 /** Counts the attempt before it checks the password. */
 async function judgeSignIn<T>({ database }: SignInDeps, counters: Counters, judge: () => Promise<T>): Promise<T> {
   for (const [key, rule] of Object.entries(counters)) {
@@ -154,17 +167,28 @@ async function judgeSignIn<T>({ database }: SignInDeps, counters: Counters, judg
     }
     return judged;
   } catch (error) {
-    // The password was right, so this attempt was no guess and does not count as a failure.
-    if (error instanceof CodeNeeded) for (const key of Object.keys(counters)) await takeBackTry(database, key);
+    if (isNoGuess(error)) for (const key of Object.keys(counters)) await takeBackTry(database, key);
     throw error;
   }
 }
 
+/** Accepts a code of the authenticator app, or uses up a recovery code. */
 async function requireCode({ database, vault, clock }: SignInDeps, person: PersonRow, code: string): Promise<void> {
+  const recoveryHash = hashRecoveryCode(code);
+  if (recoveryHash !== undefined) return useRecoveryCode(database, person, recoveryHash);
   const place = keyPlaces.secondFactor(person.personId);
   const secret = await openStoredKey(database, vault, person.totpSecret ?? '', place);
   const step = findTotpStep(secret, code, clock.now(), person.totpStep);
   if (step === undefined || !(await useTotpStep(database, person.personId, step))) throw new WrongProof();
+}
+
+/** Concurrent uses of a code wait for the operator's row, so only one succeeds. */
+async function useRecoveryCode(database: Transactional, { personId, name }: PersonRow, hash: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    const left = await useRecoveryHash(tx, personId, hash);
+    if (left === undefined) throw new WrongProof();
+    await recordAudit(tx, { actor: name, action: 'person.use-recovery-code', subject: name, detail: { left } });
+  });
 }
 
 interface BeginOptions {

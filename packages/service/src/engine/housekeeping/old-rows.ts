@@ -23,6 +23,12 @@ export const deleteOldAnswers = declareDeletion(
 /** Text messages are counted over one day. A second day allows for nodes whose clocks differ. */
 export const deleteOldSmsSends = declareDeletion('sms_sends', `sent_at <= now() - interval '48 hours'`);
 
+/** Deletes counts of calls: minutes after two days, hours after the 13 months that figures reach back. */
+export const deleteOldCallCounts = declareDeletion(
+  'peer_calls',
+  `(grain = 'MINUTE' and at <= now() - interval '2 days' or grain = 'HOUR' and at <= now() - interval '396 days')`,
+);
+
 /** Deletes undelivered messages too: an open alert is still in the list and its next message would say the same. */
 export const deleteOldAlertMessages = declareDeletion('alert_messages', `written_at <= now() - interval '30 days'`);
 

@@ -1,20 +1,17 @@
 import { alertText } from '../../alerts/alert-wordings.js';
 import { raiseAlertOnce } from '../../alerts/alerts-sql.js';
-import type { InstitutionHealth } from '../../gateways/institution-health.js';
-import { findSilentInstitutions, storeCallsSeen } from '../../gateways/institution-health-sql.js';
+import { findDecliningInstitutions } from '../../gateways/call-counts-sql.js';
+import { findSilentInstitutions } from '../../gateways/institution-health-sql.js';
 import type { Database } from '../../platform/db/database.js';
 
-/**
- * Stores which institutions have answered this node and which have not, and raises an alert for each institution that
- * answers no node.
- */
-export async function watchInstitutions(database: Database, health: InstitutionHealth): Promise<number> {
-  const seen = health.take();
-  if (seen.size > 0) await storeCallsSeen(database, seen);
-  const silent = await findSilentInstitutions(database);
-  for (const { paymentChannelCode, since, failures } of silent) {
+/** Raises an alert for each institution that answers no node, and for each that declines every debit. */
+export async function watchInstitutions(database: Database): Promise<void> {
+  for (const { paymentChannelCode, since, failures } of await findSilentInstitutions(database)) {
     const detail = alertText('institution-silent', since, failures);
     await raiseAlertOnce(database, 'institution-silent', paymentChannelCode, detail);
   }
-  return silent.length;
+  for (const { paymentChannelCode, since, declined } of await findDecliningInstitutions(database)) {
+    const detail = alertText('institution-declining', since, declined);
+    await raiseAlertOnce(database, 'institution-declining', paymentChannelCode, detail);
+  }
 }

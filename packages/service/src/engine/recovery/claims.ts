@@ -1,7 +1,7 @@
 import { alertText } from '../../alerts/alert-wordings.js';
 import type { ClaimToFulfil, Supplier, SupplierOutcome } from '../../fulfilment/fulfilment.js';
 import { SUPPLIER_DEADLINE_MS } from '../../fulfilment/supplier-policy.js';
-import { formatClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
+import { formatClaimNo, formatCodeNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import { nextAskSeconds } from '../../subscriptions/domain/payments/debit-policy.js';
 import { servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
 import { nowInWholeSeconds, settleClaim } from '../../subscriptions/steps/benefits/settle-claim.js';
@@ -38,7 +38,11 @@ export async function askAboutPendingClaims(deps: PendingClaimDeps, benefitCode:
 async function askAboutClaim(deps: PendingClaimDeps, claim: WaitingClaim): Promise<void> {
   const channel = await deps.channels.getById(claim.channelId);
   const supplier = await deps.fulfilments.supplierOf(claim.benefitCode);
-  const outcome = await askOrSendAgain(supplier, { ...claim, claimNo: formatClaimNo(claim) });
+  const outcome = await askOrSendAgain(supplier, {
+    ...claim,
+    claimNo: formatCodeNo(claim),
+    ...(claim.replaced > 0 ? { replaces: formatCodeNo({ ...claim, replaced: claim.replaced - 1 }) } : {}),
+  });
   await settleClaim(deps, channel, claim, outcome);
   if (outcome.kind !== 'unknown') return;
   await scheduleClaimQuestion(deps.database, claim, nextAskSeconds(claim.asked));
@@ -55,7 +59,7 @@ async function askOrSendAgain(supplier: Supplier, claim: ClaimToFulfil): Promise
 }
 
 const alertIfClaimOverdue = (deps: Pick<PendingClaimDeps, 'database' | 'clock'>, claim: WaitingClaim, detail: string) =>
-  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.claimedAt }, detail);
+  alertIfOverdue(deps, 'claim-unknown-for-a-day', { number: formatClaimNo(claim), since: claim.waitsSince }, detail);
 
 /**
  * Serves claims that wait although the pool has codes, for example a claim that was made while an import was being

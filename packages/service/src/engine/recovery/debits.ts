@@ -1,4 +1,5 @@
 import { alertText } from '../../alerts/alert-wordings.js';
+import { areDebitsPaused } from '../../catalog/payment-channels/pace-sql.js';
 import type { DebitOutcome } from '../../gateways/gateway.js';
 import { formatAttemptNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import {
@@ -70,7 +71,8 @@ async function askAboutDebit(
 }
 
 /**
- * Decides about a debit that the institution does not know. Resends it unless the order has ended. If the order has
+ * Decides about a debit that the institution does not know. Resends it unless the order has ended. A renewal waits while
+ * its payment channel is paused. If the order has
  * ended, the debit fails as soon as the first request can certainly no longer arrive.
  */
 async function decideUnseenDebit(
@@ -78,7 +80,10 @@ async function decideUnseenDebit(
   attempt: Attempt,
 ): Promise<DebitOutcome | 'send'> {
   const endedAt = await findUnsubscribedAt(database, attempt.orderNo);
-  if (endedAt === null) return 'send';
+  if (endedAt === null) {
+    const isHeld = attempt.cycleNo > 1 && (await areDebitsPaused(database, attempt.paymentChannelCode));
+    return isHeld ? { kind: 'unknown' } : 'send';
+  }
   if (clock.now() - endedAt < UNSEEN_IS_FINAL_AFTER_MS) return { kind: 'unknown' };
   return { kind: 'declined', decline: 'final', reason: 'the order had ended before it was sent' };
 }

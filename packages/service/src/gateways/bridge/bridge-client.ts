@@ -44,6 +44,8 @@ export interface BridgeCall {
   readonly maxBytes: number;
   /** The answer to assume if the bridge does not know the operation. If undefined, such a call has no answer. */
   readonly ifMissing?: Fields;
+  /** Called with the reason if there is no usable answer. */
+  readonly onFailure?: (why: string) => void;
 }
 
 export function createBridgeClient({ url, key, clock, connections, log, peers, peer = 'bridge' }: BridgeClientOptions) {
@@ -105,6 +107,7 @@ export function createBridgeClient({ url, key, clock, connections, log, peers, p
       } catch (error) {
         if (span) failSpan(span, error);
         const why = describeFailure(error);
+        call.onFailure?.(why);
         log?.warn(
           {
             requestId: origin?.requestId,

@@ -13,7 +13,7 @@ import type { Clock } from '../../platform/clock.js';
 import type { PeerAccess } from '../../platform/http-client/peer-access.js';
 import { createRefusal, PlainError } from '../../platform/plain-error.js';
 import type { Origin } from '../../platform/tracing.js';
-import { type Gateway, NoticeRefused, type StatementLine } from '../gateway.js';
+import { type Gateway, NoticeRefused, type StatementLine, type TestCall } from '../gateway.js';
 import { createBridgeClient } from './bridge-client.js';
 import {
   readBindCodeOutcome,
@@ -56,6 +56,16 @@ export interface BridgeOptions {
   /** Default: no client certificate, the certificate authorities that Node trusts, no proxy. */
   readonly peers?: PeerAccess | undefined;
 }
+
+/** A debit that was never made: real order numbers are longer. Tests query it. */
+const UNKNOWN_DEBIT = {
+  appId: 'connection_test',
+  attemptNo: '1000101',
+  amountCent: 1,
+  orderNo: '1',
+  cycleNo: 1,
+  externalOrderNo: 'connection-test',
+};
 
 export interface BridgeGateway extends Gateway {
   /** Interrupts calls in flight. Their outcomes are then unknown. */
@@ -226,6 +236,31 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
         yield* page.lines;
         cursor = page.nextCursor;
       } while (cursor !== undefined);
+    },
+
+    async testCalls() {
+      const test = async (operation: TestCall['operation'], more: object, read: (fields: Fields) => string) => {
+        const began = performance.now();
+        let said = '';
+        const answer = await client.call({
+          operation,
+          body: { ...more, currency },
+          deadlineMs: deadlines.other,
+          maxBytes: MAX_MESSAGE_BYTES,
+          ...(operation === 'handshake' ? { ifMissing: {} } : {}),
+          onFailure: (why) => {
+            said = why;
+          },
+        });
+        if (answer) said = read(answer);
+        const ms = Math.round(performance.now() - began);
+        return { operation, isAnswered: answer !== undefined && said !== 'unknown', ms, said };
+      };
+      const handshake = await test('handshake', {}, (fields) => currencyOf(fields) ?? 'unknown');
+      if (!handshake.isAnswered || handshake.said !== currency) return [handshake];
+      const { attemptNo } = UNKNOWN_DEBIT;
+      const body = { ...UNKNOWN_DEBIT, startedAt: clock.now() };
+      return [handshake, await test('debit-query', body, (fields) => readDebitQueryOutcome(fields, attemptNo).kind)];
     },
 
     close: async () => client.close(),

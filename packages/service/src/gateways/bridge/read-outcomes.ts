@@ -1,4 +1,5 @@
 import {
+  declineKindOf,
   type Fields,
   fieldsOf,
   MAX_TEXT_LENGTH,
@@ -50,7 +51,7 @@ export function readBindOutcome(answer: Fields | undefined): BindOutcome {
 const readPending = ({ institutionAnswered }: Fields) =>
   institutionAnswered === false ? ({ kind: 'pending', isUnheard: true } as const) : ({ kind: 'pending' } as const);
 
-const DECLINE_KINDS: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
+const DECLINES: ReadonlyMap<unknown, Decline> = new Map<unknown, Decline>([
   ['RETRYABLE', 'retryable'],
   ['FINAL', 'final'],
   ['AGREEMENT_INVALID', 'agreement-invalid'],
@@ -61,8 +62,10 @@ export function readDebitOutcome(answer: Fields | undefined, attemptNo: string):
   if (answer?.['attemptNo'] !== attemptNo) return UNKNOWN;
   if (answer['status'] === 'PENDING') return readPending(answer);
   if (answer['status'] === 'DECLINED') {
-    const decline = DECLINE_KINDS.get(answer['decline']);
-    return decline === undefined ? UNKNOWN : { kind: 'declined', decline, reason: reasonOf(answer['reason']) };
+    const decline = DECLINES.get(answer['decline']);
+    if (decline === undefined) return UNKNOWN;
+    const declineKind = declineKindOf(answer['declineKind']);
+    return { kind: 'declined', decline, ...(declineKind && { declineKind }), reason: reasonOf(answer['reason']) };
   }
   const amountCent = positiveOf(answer['amountCent']);
   const paidAt = timeOf(answer['paidAt']);

@@ -25,6 +25,7 @@ export function createSandboxGateway(clock: Clock): Gateway {
   const decline = (kind: 'final' | 'retryable'): DebitOutcome => ({
     kind: 'declined',
     decline: kind,
+    declineKind: kind === 'retryable' ? 'INSUFFICIENT_FUNDS' : 'OTHER',
     reason: 'declined by the sandbox',
   });
   const decideRenewalOutcome = ({

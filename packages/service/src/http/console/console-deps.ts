@@ -5,12 +5,15 @@ import type { OperatorWithGateways } from '../../operator/operator.js';
 import type { Role } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';
 import type { SingleSignOnSettings } from '../../platform/settings.js';
+import type { LargeBodies } from '../limits/large-bodies.js';
 
 /** `database` is for requests whose operator is not known yet. */
 export interface ConsoleDeps extends Tools, SignInDeps {
   readonly operator: Omit<OperatorWithGateways, 'actor'>;
   /** Returns the database within one operator's share of the console's connections. */
   readonly databaseOf: (personId: number) => Transactional;
+  /** Limits the memory for bodies, because some operations accept files. */
+  readonly bodies: LargeBodies;
   readonly log: Logger;
   readonly singleSignOn: SingleSignOnSettings | undefined;
   /** Roles that need a second factor, unless the identity provider has authenticated the operator. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { describeOperations } from '../../operations/openapi.js';
 import { OPERATIONS } from '../../operations/table.js';
 import { NodeDraining, pageLine } from '../answers/respond.js';
+import { createBodyReader } from '../requests/read-body.js';
 import { addCellRoutes } from './cell-routes.js';
 import type { ConsoleDeps, ConsoleRouteContext } from './console-deps.js';
 import { sendConsoleFile, sendConsolePage } from './console-files.js';
@@ -32,7 +33,10 @@ function isDecodable(text: string): boolean {
 export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, context: ConsoleRouteContext): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.addContentTypeParser('*', createBodyReader(deps.bodies));
+    scope.addHook('onSend', async ({ body }) => {
+      if (Buffer.isBuffer(body)) deps.bodies.release(body);
+    });
     scope.decorateRequest('consoleToken', '');
     scope.decorateRequest('consoleSession', null);
     scope.setErrorHandler((error, request, reply) => {

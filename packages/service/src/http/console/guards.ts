@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { findDeviceOwner } from '../../console/sessions/device.js';
 import type { SessionRow } from '../../console/sessions/sessions-sql.js';
 import { isCsrfToken, openSession } from '../../console/sessions/sign-in.js';
 import type { ConsoleDeps } from './console-deps.js';
@@ -21,21 +22,30 @@ export type Guards = ReturnType<typeof createGuards>;
 export function createGuards(deps: ConsoleDeps) {
   const isSecure = () => deps.consoleUrl().startsWith('https:');
 
+  /**
+   * Returns the dependencies for a request whose operator is not known yet. A known device uses the connections of its
+   * operator, so a flood of strangers does not keep operators out.
+   */
+  function depsOf(request: FastifyRequest): ConsoleDeps {
+    const owner = findDeviceOwner(deps.vault, readCookie(request, 'device', isSecure()));
+    return owner === undefined ? deps : { ...deps, database: deps.databaseOf(owner) };
+  }
+
   /** Requires a session. Runs before the body is read and before the path is checked. */
   async function requireSession(request: FastifyRequest): Promise<void> {
     const token = readCookie(request, 'session', isSecure()) ?? '';
     request.consoleSession = requireOpen(
-      await openSession(deps, token, request.headers[UNATTENDED_HEADER] !== undefined),
+      await openSession(depsOf(request), token, request.headers[UNATTENDED_HEADER] !== undefined),
     );
     request.consoleToken = token;
   }
 
   /** Checks the session again after the body was read: it may have ended, or the role may have changed. */
   async function requireSessionStill(request: FastifyRequest): Promise<void> {
-    request.consoleSession = requireOpen(await openSession(deps, request.consoleToken, true));
+    request.consoleSession = requireOpen(await openSession(depsOf(request), request.consoleToken, true));
   }
 
-  return { isSecure, requireSession, requireSessionStill, requireCsrfToken };
+  return { isSecure, depsOf, requireSession, requireSessionStill, requireCsrfToken };
 }
 
 async function requireCsrfToken({ method, headers, consoleToken }: FastifyRequest): Promise<void> {

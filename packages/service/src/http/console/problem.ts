@@ -46,7 +46,9 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   }
   if (error instanceof TooManyAtOnce) return told('busy', undefined, 1);
   if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
-  if (error instanceof Rejection) return told('invalid', error.message);
+  if (error instanceof Rejection) {
+    return told(error.result.name === 'BODY_TOO_LARGE' ? 'too-large' : 'invalid', error.message);
+  }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return told('too-large');
   if (error instanceof Unavailable) {

@@ -21,7 +21,7 @@ export function addSessionRoutes(api: FastifyInstance, deps: ConsoleDeps, guards
   addOwnSessionRoutes(api, deps, guards);
 }
 
-function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure }: Guards): void {
+function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure, depsOf }: Guards): void {
   const singleSignOn = createSingleSignOn(deps);
   api.get('/sign-in-ways', async (_request, reply) =>
     sendJson(reply, {
@@ -39,13 +39,13 @@ function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure }: 
       device: readCookie(request, 'device', isSecure()),
       token: readCookie(request, 'session', isSecure()),
     };
-    const { token, device } = await signIn(deps, asked, visitor).catch(async (error) => {
+    const { token, device } = await signIn(depsOf(request), asked, visitor).catch(async (error) => {
       await traceFailedSignIn(deps, asked.name, visitor, error);
       throw error;
     });
     setCookie(reply, 'session', token, isSecure());
     setCookie(reply, 'device', device, isSecure());
-    return answerSession(deps, reply, token);
+    return answerSession(depsOf(request), reply, token);
   });
   const readSetup = createReader(schema.setupRequest);
   api.post('/setup', { bodyLimit: 10_000 }, async (request, reply) => {
@@ -55,8 +55,9 @@ function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure }: 
   });
   singleSignOn?.addRoutes(api, {
     visitorOf,
-    signedIn(reply, token, returnTo) {
+    signedIn(reply, { token, device }, returnTo) {
       setCookie(reply, 'session', token, isSecure());
+      setCookie(reply, 'device', device, isSecure());
       return reply.redirect(returnTo, 303);
     },
   });
@@ -78,8 +79,10 @@ function addOwnSessionRoutes(api: FastifyInstance, deps: ConsoleDeps, guards: Gu
     '/session/proof',
     { onRequest: [requireSession, requireCsrfToken], preHandler: requireSessionStill, bodyLimit: 10_000 },
     async (request, reply) => {
-      await proveAgain(deps, requireOpen(request.consoleSession), readProof(request));
-      return answerSession(deps, reply, request.consoleToken);
+      const session = requireOpen(request.consoleSession);
+      const own = { ...deps, database: deps.databaseOf(session.personId) };
+      await proveAgain(own, session, readProof(request));
+      return answerSession(own, reply, request.consoleToken);
     },
   );
 }
@@ -97,6 +100,7 @@ const describeSession = (deps: ConsoleDeps, token: string, session: SessionRow) 
   currency: deps.operator.currency ?? DEFAULT_CURRENCY,
   version: VERSION,
   hasTotp: session.hasTotp,
+  recoveryCodesLeft: session.recoveryCodesLeft,
   hasPassword: session.hasPassword,
   needsTotp: needsTotp(deps, session),
   provenUntil: session.provenUntil,

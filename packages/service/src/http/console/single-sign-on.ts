@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { createDevice } from '../../console/sessions/device.js';
 import { beginSession, hashToken, type SignInDeps, type Visitor } from '../../console/sessions/sign-in.js';
 import { insertSignOn, takeSignOn } from '../../console/sessions/single-sign-on-sql.js';
 import { traceFailedSignIn } from '../../console/sessions/trace-failure.js';
@@ -25,7 +26,11 @@ export interface SingleSignOnDeps extends SignInDeps {
 
 interface SignOnPages {
   visitorOf(request: FastifyRequest): Visitor;
-  signedIn(reply: FastifyReply, token: string, returnTo: string): FastifyReply;
+  signedIn(
+    reply: FastifyReply,
+    cookies: { readonly token: string; readonly device: string },
+    returnTo: string,
+  ): FastifyReply;
 }
 
 /** Limit for one address. */
@@ -125,7 +130,8 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
           isProven,
           replaces,
         });
-        return signedIn(reply, token, `${consolePath(consoleUrl())}${taken.returnTo}`);
+        const device = createDevice(vault, person.personId);
+        return signedIn(reply, { token, device }, `${consolePath(consoleUrl())}${taken.returnTo}`);
       });
     },
   };

@@ -9,6 +9,7 @@ import { createBatcher } from '../../platform/db/sharing/batcher.js';
 import type { Caller } from '../../platform/db/sharing/caller.js';
 import type { ConnectionShares } from '../../platform/db/sharing/connection-shares.js';
 import { claimEach } from '../../redeem/claim-period.js';
+import type { CodesShown } from '../../redeem/codes-shown.js';
 import { isValidFormToken } from '../../redeem/form-token.js';
 import { type FormFields, readFormFields, readFormLink, readLink, type SignedLink } from '../../redeem/link.js';
 import { benefitText, doneAddress, pageAddress, placeAddress } from '../../redeem/page/addresses.js';
@@ -16,15 +17,29 @@ import { ASSETS } from '../../redeem/page/assets.js';
 import { renderEndedPage } from '../../redeem/page/ended-page.js';
 import type { Frame } from '../../redeem/page/layout.js';
 import { LIST_PATHS, renderListPage, renderPaymentsPage } from '../../redeem/page/list-pages.js';
-import { type MessagePage, renderExpiredPage, renderMessagePage } from '../../redeem/page/message-page.js';
-import { claimAction, claimAllAction } from '../../redeem/page/parts/claimable-groups.js';
+import {
+  type MessagePage,
+  renderExpiredPage,
+  renderMessagePage,
+  renderRefusedPage,
+  renderSentPage,
+} from '../../redeem/page/message-page.js';
+import { CLAIM_EVERYTHING_ACTION, claimAction, claimAllAction } from '../../redeem/page/parts/claimable-groups.js';
+import { SEND_LINK_ACTION } from '../../redeem/page/parts/link-expiry.js';
 import { renderRedeemPage } from '../../redeem/page/redeem-page.js';
-import { renderUnsubscribePage, UNSUBSCRIBE_ACTION, type UnsubscribeTry } from '../../redeem/page/unsubscribe-page.js';
+import {
+  type ConfirmBy,
+  renderUnsubscribePage,
+  SEND_CODE_ACTION,
+  UNSUBSCRIBE_ACTION,
+  type UnsubscribeTry,
+} from '../../redeem/page/unsubscribe-page.js';
 import {
   type AskedPage,
   type BenefitList,
   type BenefitPosition,
   type JustClaimed,
+  listClaimable,
   listClaimableOfPeriod,
   listPageBenefits,
   type ReadPage,
@@ -36,15 +51,24 @@ import {
   readRedeemPages,
   readRedeemPayments,
 } from '../../redeem/page-sql.js';
-import { findLinkToKeep } from '../../redeem/page-view.js';
+import { EVERYTHING, findLinkToKeep } from '../../redeem/page-view.js';
 import { sellerOf } from '../../redeem/seller.js';
-import type { Texts } from '../../redeem/texts/en.js';
+import type { SentLink, Texts } from '../../redeem/texts/en.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
-import { parseTypedDigits, type Unsubscriber } from '../../redeem/unsubscribe.js';
-import { findTries } from '../../redeem/unsubscribe-tries-sql.js';
+import {
+  createCode,
+  findLock,
+  parseTypedCode,
+  parseTypedDigits,
+  reserveMessage,
+  type Unsubscriber,
+} from '../../redeem/unsubscribe.js';
+import type { MessageSender } from '../../redeem/user-messages.js';
 import { createLinkCheck, createVisitor, type LateVisit, type Visit } from '../../redeem/visit.js';
+import { createRedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
 import type { Claimer, ClaimOutcome } from '../../subscriptions/steps/benefits/claim-benefit.js';
 import type { SharedClaimer } from '../../subscriptions/steps/benefits/claim-together.js';
+import { addressGroup } from '../answers/minute-limit.js';
 import { NodeDraining, NodeReadsOnly, pageLine, toRefusal } from '../answers/respond.js';
 import type { NodeLoad } from '../limits/node-load.js';
 import type { RedeemLimits } from '../limits/redeem-limits.js';
@@ -60,7 +84,10 @@ export interface RedeemDeps {
   readonly limits: RedeemLimits;
   readonly claim: Claimer;
   readonly claimTogether: SharedClaimer;
+  readonly codesShown?: CodesShown | undefined;
   readonly unsubscribe: Unsubscriber;
+  /** Undefined if the installation cannot send messages to users. */
+  readonly sendMessage: MessageSender | undefined;
   readonly redeemUrl: () => string;
   readonly currency: string;
 }
@@ -109,10 +136,15 @@ export function addRedeemRoutes(
     en: createAmountFormat(deps.currency, 'en-GB'),
     zh: createAmountFormat(deps.currency, 'zh-CN'),
   };
-  const frameOf = (request: FastifyRequest): Frame => {
-    const texts = chooseTexts(request.headers['accept-language']);
-    return { texts, money: money[texts.language], root: findPlace().path };
-  };
+  const canSend = deps.sendMessage !== undefined;
+  const links = createRedeemLinks(deps.redeemUrl, clock);
+  function frameOf(request: FastifyRequest): Frame {
+    const lang = readLanguage(request.raw.url ?? '');
+    const texts = chooseTexts(lang ?? request.headers['accept-language']);
+    const root = findPlace().path;
+    const switchAddress = () => addressInLanguage(request, root, texts.other.language);
+    return { texts, money: money[texts.language], root, lang, switchAddress, canSend };
+  }
 
   const sendMessage = (
     reply: FastifyReply,
@@ -129,10 +161,15 @@ export function addRedeemRoutes(
    * page.
    */
   function refuse(reply: FastifyReply, late?: LateVisit): FastifyReply {
-    if (!late) return sendMessage(reply, 404, (texts) => ({ drawing: 'broken', message: texts.refused }));
     const frame = frameOf(reply.request);
-    const page = renderExpiredPage(frame, sellerOf(late.channel));
-    return sendPage(reply, { status: 410, texts: frame.texts, page, channel: late.channel }, halfCloseMs);
+    const { texts, root } = frame;
+    if (!late) {
+      // The URL of the refused link is not on the page, so that all refused links get the same bytes.
+      const switchAddress = () => `${root}/redeem?lang=${texts.other.language}`;
+      return sendPage(reply, { status: 404, texts, page: renderRefusedPage({ ...frame, switchAddress }) }, halfCloseMs);
+    }
+    const page = renderExpiredPage(frame, late);
+    return sendPage(reply, { status: 410, texts, page, channel: late.channel }, halfCloseMs);
   }
   const refusePost = (reply: FastifyReply, status = 403) =>
     sendMessage(reply, status, (texts) => ({ drawing: 'foreign', message: texts.crossSite }));
@@ -190,7 +227,7 @@ export function addRedeemRoutes(
   function sendList(
     reply: FastifyReply,
     list: BenefitList,
-    { link, from, done: doneText }: AskedAddress,
+    { link, from, done: doneText }: Pick<AskedAddress, 'link' | 'from' | 'done'>,
     notice?: string,
   ) {
     const now = clock.now();
@@ -223,14 +260,12 @@ export function addRedeemRoutes(
     );
   }
 
-  /** Returns the lock and its remaining seconds if the user has used up all unsubscribe attempts, else undefined. */
-  async function findLock({ channel, link }: Visit): Promise<UnsubscribeTry | undefined> {
-    const { lockedSeconds } = await findTries(
-      shares.databaseFor(channel.channelId),
-      channel.channelId,
-      link.channelUserId,
-    );
-    return lockedSeconds === null ? undefined : { kind: 'locked', seconds: lockedSeconds };
+  /** Returns the lock of this visitor if they have typed wrong digits too often, else undefined. */
+  async function findVisitorLock({ ip }: FastifyRequest, visit: Visit): Promise<UnsubscribeTry | undefined> {
+    const { channel, link } = visit;
+    const db = shares.databaseFor(channel.channelId);
+    const lock = await findLock(db, channel, link.channelUserId, addressGroup(ip));
+    return lock && { kind: 'locked', ...lock };
   }
 
   const endingFor = (db: Queryable, channelId: number, orderNo: number) =>
@@ -247,7 +282,12 @@ export function addRedeemRoutes(
    * Sends the unsubscribe page. After a post, redirects to the confirmation if this post or an earlier one has
    * unsubscribed the order.
    */
-  async function sendUnsubscribePage(reply: FastifyReply, link: SignedLink | undefined, tried?: UnsubscribeTry) {
+  async function sendUnsubscribePage(
+    reply: FastifyReply,
+    link: SignedLink | undefined,
+    by: ConfirmBy,
+    tried?: UnsubscribeTry,
+  ) {
     const hasEnded = tried?.kind === 'ended';
     const visited = await visitLink(link, hasEnded ? 'counted' : 'open', endingFor);
     if (visited?.kind !== 'open') return refuse(reply, visited);
@@ -255,9 +295,11 @@ export function addRedeemRoutes(
     if ((hasEnded || tried?.kind === 'not-active') && visited.read.order.status === 'UNSUBSCRIBED') {
       return redirect(reply, pageAddress(frame, linkAfterEnd(visited), '/ended'));
     }
-    const page = renderUnsubscribePage(frame, visited, tried ?? (await findLock(visited)));
+    const lock = tried || by === 'code' ? undefined : await findVisitorLock(reply.request, visited);
+    const page = renderUnsubscribePage(frame, visited, by, tried ?? lock);
     const status = tried === undefined || tried.kind === 'ended' ? 200 : TRIED_STATUS[tried.kind];
-    const headers = tried?.kind === 'locked' ? { 'retry-after': String(tried.seconds) } : {};
+    const wait = tried?.kind === 'locked' ? tried.seconds : null;
+    const headers = wait === null ? {} : { 'retry-after': String(wait) };
     return sendPage(reply, { status, texts: frame.texts, page, channel: visited.channel, headers }, halfCloseMs);
   }
 
@@ -340,6 +382,49 @@ export function addRedeemRoutes(
     return link && placeAddress(frameOf(request), link, readBenefit(fields.get('from')));
   }
 
+  /** Adds the forms that send a message to the user's login mobile. */
+  function addMessages(pages: FastifyInstance, send: MessageSender): void {
+    pages.post('/redeem/send-code', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
+      withPost(reply, readPost(request), async (fields, visited) => {
+        if (!isToken(fields.get('token'), visited, SEND_CODE_ACTION)) return refusePost(reply);
+        const { channel, link } = visited;
+        const made = await createCode(shares.databaseFor(channel.channelId), channel, link.orderNo, clock.now());
+        if (typeof made === 'string') return sendUnsubscribePage(reply, link, 'code', { kind: made });
+        const frame = frameOf(request);
+        const { language, messages } = frame.texts;
+        const { code, mobile } = made;
+        const text = messages.code(sellerOf(channel).name, code);
+        const isSent = await send({ kind: 'CONFIRMATION_CODE', appId: channel.appId, mobile, language, text, code });
+        if (!isSent) return sendUnsubscribePage(reply, link, 'code', { kind: 'not-sent' });
+        return redirect(reply, pageAddress(frame, link, '/unsubscribe', { by: 'code' }));
+      }),
+    );
+
+    pages.post('/redeem/send-link', { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
+      const fields = readPost(request);
+      if (!fields) return refusePost(reply);
+      const visited = await visitLink(readFormLink(fields), 'post', readRedeemOrder);
+      if (!visited) return refuse(reply);
+      if (!isToken(fields.get('token'), visited, SEND_LINK_ACTION)) return refusePost(reply);
+      const { channel, link } = visited;
+      const { channelUserId, orderNo } = link;
+      const answer = (result: SentLink) => {
+        const frame = frameOf(request);
+        const page = renderSentPage(frame, visited, result);
+        return sendPage(reply, { status: SENT_STATUS[result], texts: frame.texts, page, channel }, halfCloseMs);
+      };
+      const to = await shares
+        .databaseFor(channel.channelId)
+        .transaction((tx) => reserveMessage(tx, channel, channelUserId, clock.now()));
+      if (typeof to === 'string') return answer(to);
+      const { language, messages } = frameOf(request).texts;
+      const url = links.sign(channel, String(orderNo), links.newTerms(channelUserId));
+      const text = messages.link(sellerOf(channel).name, url);
+      const isSent = await send({ kind: 'REDEEM_LINK', appId: channel.appId, mobile: to.mobile, language, text, url });
+      return answer(isSent ? 'sent' : 'not-sent');
+    });
+  }
+
   void app.register(async (pages) => {
     pages.addHook('onRequest', (request, _reply, done) => {
       if (isDraining()) throw new NodeDraining();
@@ -386,7 +471,10 @@ export function addRedeemRoutes(
       pages.get(`/redeem${LIST_PATHS[list]}`, (request, reply) => sendList(reply, list, asked(request)));
     }
     pages.get('/redeem/payments', (_request, reply) => sendPayments(reply));
-    pages.get('/redeem/unsubscribe', (request, reply) => sendUnsubscribePage(reply, asked(request).link));
+    pages.get('/redeem/unsubscribe', (request, reply) => {
+      const { link, by } = asked(request);
+      return sendUnsubscribePage(reply, link, canSend && by === 'code' ? 'code' : 'digits');
+    });
     pages.get('/redeem/ended', (_request, reply) => sendEndedPage(reply));
     pages.get<{ Params: { '*': string } }>(OTHER_PATHS, async (request, reply) => {
       const asset = ASSETS.find(({ name }) => name === request.params['*']);
@@ -411,15 +499,20 @@ export function addRedeemRoutes(
 
     pages.post('/redeem/claim-all', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
       withPost(reply, readPost(request), async (fields, visited) => {
-        const [, period = '', token] = /^([1-9]\d{0,3})-(.*)$/.exec(fields.get('period') ?? '') ?? [];
+        const [, period = '', token] = /^([1-9]\d{0,3}|all)-(.*)$/.exec(fields.get('period') ?? '') ?? [];
+        const isEverything = period === 'all';
         const cycleNo = Number(period);
-        if (!isToken(token, visited, claimAllAction(cycleNo))) return refusePost(reply);
+        const action = isEverything ? CLAIM_EVERYTHING_ACTION : claimAllAction(cycleNo);
+        if (!isToken(token, visited, action)) return refusePost(reply);
         const { channel, link } = visited;
         const { channelId } = channel;
         const db = shares.databaseFor(channelId);
-        const those = await listClaimableOfPeriod(db, channelId, link.orderNo, cycleNo, clock.now());
+        const those = await (isEverything
+          ? listClaimable(db, channelId, link.orderNo, clock.now())
+          : listClaimableOfPeriod(db, channelId, link.orderNo, cycleNo, clock.now()));
         await claimEach(those, (one) => claimOne(request, visited, one));
-        return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields.get('from')), period));
+        const place = isEverything ? undefined : readBenefit(fields.get('from'));
+        return redirect(reply, doneAddress(frameOf(request), link, place, period));
       }),
     );
 
@@ -427,31 +520,74 @@ export function addRedeemRoutes(
       withPost(reply, readPost(request), async (fields, visited) => {
         if (!isToken(fields.get('token'), visited, UNSUBSCRIBE_ACTION)) return refusePost(reply);
         const { channel, link } = visited;
+        const db = shares.databaseFor(channel.channelId);
+        const typedCode = fields.get('code');
+        if (typedCode !== undefined && canSend) {
+          const code = parseTypedCode(typedCode);
+          const tried: UnsubscribeTry =
+            code === undefined ? { kind: 'not-code' } : await deps.unsubscribe(db, channel, link.orderNo, { code });
+          return sendUnsubscribePage(reply, link, 'code', tried);
+        }
         const digits = parseTypedDigits(fields.get('digits') ?? '');
+        const address = addressGroup(request.ip);
         const tried: UnsubscribeTry =
           digits === undefined
             ? { kind: 'not-digits' }
-            : await deps.unsubscribe(shares.databaseFor(channel.channelId), channel, link.orderNo, digits);
-        return sendUnsubscribePage(reply, link, tried);
+            : await deps.unsubscribe(db, channel, link.orderNo, { digits, address });
+        return sendUnsubscribePage(reply, link, 'digits', tried);
       }),
     );
+
+    if (deps.sendMessage) addMessages(pages, deps.sendMessage);
   });
 }
 
 const LISTS: readonly BenefitList[] = ['TO_CLAIM', 'CLAIMED', 'PAST'];
 const MAX_CYCLE_NO = 9_999;
-const TRIED_STATUS = { 'not-digits': 422, wrong: 422, locked: 429, 'not-active': 409, 'no-mobile': 409 };
+const TRIED_STATUS = {
+  'not-digits': 422,
+  wrong: 422,
+  locked: 429,
+  'not-active': 409,
+  'no-mobile': 409,
+  'not-code': 422,
+  'wrong-code': 422,
+  'no-code': 422,
+  'too-often': 429,
+  'not-sent': 503,
+};
+const SENT_STATUS = { sent: 200, 'too-often': 429, 'not-sent': 503, 'no-mobile': 409 };
 
 interface AskedAddress {
   readonly link: SignedLink | undefined;
   /** The entry with which the page's list begins. */
   readonly from: string | undefined;
   readonly done: string | undefined;
+  /** How the user confirms an unsubscribe. */
+  readonly by: string | undefined;
 }
 
 function asked({ raw }: FastifyRequest): AskedAddress {
   const fields = readFormFields((raw.url ?? '').replace(/^[^?]*\??/, ''));
-  return { link: readLink(fields), from: fields.get('from'), done: fields.get('done') };
+  return { link: readLink(fields), from: fields.get('from'), done: fields.get('done'), by: fields.get('by') };
+}
+
+/** Returns the language that the user has chosen on the page. */
+function readLanguage(url: string): 'zh' | 'en' | undefined {
+  const [, lang] = /[?&]lang=(zh|en)(?:&|$)/.exec(url) ?? [];
+  return lang === 'zh' || lang === 'en' ? lang : undefined;
+}
+
+/** Returns the URL of the page in another language. After a post, this is the page with the form. */
+function addressInLanguage(request: FastifyRequest, root: string, lang: 'zh' | 'en'): string {
+  if (request.method === 'POST') {
+    const link = readFormLink(readForm(request) ?? new Map());
+    const isEnding = /\/(?:unsubscribe|send-code)$/.test(request.routeOptions.url ?? '');
+    return link ? pageAddress({ root, lang }, link, isEnding ? '/unsubscribe' : '') : `${root}/redeem?lang=${lang}`;
+  }
+  const [path = '', query = ''] = (request.raw.url ?? '').split(/\?(.*)/s);
+  const others = query.split('&').filter((pair) => pair !== '' && !pair.startsWith('lang='));
+  return `${root}${path}?${[...others, `lang=${lang}`].join('&')}`;
 }
 
 /** Parses `3-1`, the first benefit of the third period. */
@@ -467,6 +603,7 @@ function readBenefitToken(text = ''): { benefit: BenefitPosition | undefined; to
 }
 
 function readDone(text: string | undefined): JustClaimed | undefined {
+  if (text === 'all') return EVERYTHING;
   if (/^[1-9]\d{0,3}$/.test(text ?? '')) return { cycleNo: Number(text), position: undefined };
   return readBenefit(text);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type AnySchema, CODES, type ObjectSchema } from '@perennial/wire';
 import type { Channel } from '../../catalog/channels/channel.js';
 import type { JsonObject } from './json-body.js';
@@ -9,10 +8,10 @@ export interface RequestWarningsDeps {
   readonly listProductCodes: (channel: Channel) => Promise<Iterable<string>>;
 }
 
-/** The body of the first request under an idempotency key, without its ciphertext, as a hash. */
-interface FirstBody {
+/** A request's path and body, and the name of its idempotency key. */
+interface NotedBody {
   readonly name: string;
-  readonly hash: string;
+  readonly text: string;
 }
 
 const MAX_UNKNOWN_FIELDS = 5;
@@ -28,23 +27,22 @@ export function createRequestWarnings({ listProductCodes }: RequestWarningsDeps)
       listUnknown(schema, body, '').slice(0, MAX_UNKNOWN_FIELDS),
 
     /** Remembers the body under the key, unless another body is remembered. Returns what `explain` compares. */
-    noteBody({ channelId }: Channel, key: string, path: string, raw: Buffer): FirstBody {
+    noteBody({ channelId }: Channel, key: string, path: string, raw: Buffer): NotedBody {
       const name = `${channelId} ${key}`;
-      const hash = createHash('sha256')
-        .update(`${path}\n${raw.toString().replace(CIPHERTEXT, '')}`)
-        .digest('base64');
+      const text = `${path}\n${raw.toString('latin1')}`;
       if (!firstBodies.has(name)) {
         const [oldest] = firstBodies.size >= MAX_FIRST_BODIES ? firstBodies.keys() : [];
         if (oldest !== undefined) firstBodies.delete(oldest);
-        firstBodies.set(name, hash);
+        firstBodies.set(name, text);
       }
-      return { name, hash };
+      return { name, text };
     },
 
     /** Returns what the developer probably did wrong, for result codes that the body can explain. */
-    async explain(code: string, channel: Channel, body: JsonObject, noted: FirstBody | undefined): Promise<string[]> {
+    async explain(code: string, channel: Channel, body: JsonObject, noted: NotedBody | undefined): Promise<string[]> {
       if (code === CODES.IDEMPOTENCY_CONFLICT.code) {
-        const isSame = noted !== undefined && firstBodies.get(noted.name) === noted.hash;
+        const first = noted && firstBodies.get(noted.name);
+        const isSame = first !== undefined && withoutCiphertext(first) === withoutCiphertext(noted?.text ?? '');
         return isSame ? ['the bodies differ only in ciphertext: resend the first bytes, do not encrypt again'] : [];
       }
       const { productCode } = body;
@@ -57,7 +55,7 @@ export function createRequestWarnings({ listProductCodes }: RequestWarningsDeps)
 
 export type RequestWarnings = ReturnType<typeof createRequestWarnings>;
 
-const CIPHERTEXT = /svc_aes_v[12]:[A-Za-z0-9+/=]*/g;
+const withoutCiphertext = (text: string): string => text.replace(/svc_aes_v[12]:[A-Za-z0-9+/=]*/g, '');
 const PRODUCT_CODES: ReadonlySet<string> = new Set([CODES.PRODUCT_NOT_FOUND.code, CODES.PRODUCT_NOT_AUTHORIZED.code]);
 
 function listUnknown(schema: AnySchema, body: JsonObject, place: string): string[] {

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { OperatorError } from '../../operator/operator.js';
@@ -119,4 +120,23 @@ export async function writeNewFile<T>(file: string, write: (file: FileHandle) =>
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Writes a long text to a temporary file and returns its pieces, because the reader may be slow, and a text that fails
+ * must not be sent in part. The file has no name, so nothing is left behind if the process dies.
+ */
+export async function spool(
+  write: (take: (text: string) => Promise<unknown>) => Promise<unknown>,
+): Promise<AsyncIterable<string>> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-'));
+  const handle = await open(path.join(folder, 'text'), 'wx+', 0o600);
+  try {
+    await rm(folder, { recursive: true });
+    await write((text) => handle.appendFile(text));
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return handle.createReadStream({ encoding: 'utf8', start: 0 });
 }

@@ -34,8 +34,9 @@ export function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeTe
 }
 
 /** Lists the parts of the presentation that are set. */
-function presentedBy({ presentation: { icon, descriptionZh, descriptionEn, useUrl } }: BenefitFulfilmentView): string {
-  const parts = { icon, zh: descriptionZh, en: descriptionEn, link: useUrl };
+function presentedBy({ presentation }: BenefitFulfilmentView): string {
+  const { icon, nameZh, nameEn, descriptionZh, descriptionEn, useUrl } = presentation;
+  const parts = { icon, 'name zh': nameZh, 'name en': nameEn, zh: descriptionZh, en: descriptionEn, link: useUrl };
   return Object.entries(parts)
     .flatMap(([name, value]) => (value === null ? [] : [name]))
     .join(', ');

@@ -22,9 +22,11 @@ export function brandingRows({ displayName, logo, accent, support, termsUrl, sho
 }
 
 /** Lists the parts of the presentation that are set. */
-export function presentationRows({ icon, descriptionZh, descriptionEn, useUrl }: PresentationView) {
+export function presentationRows({ icon, nameZh, nameEn, descriptionZh, descriptionEn, useUrl }: PresentationView) {
   return rowsOrNone('Presentation', [
     ['Icon', imageText(icon)],
+    ['Name in Chinese', nameZh],
+    ['Name in English', nameEn],
     ['In Chinese', descriptionZh],
     ['In English', descriptionEn],
     ['Used at', useUrl],

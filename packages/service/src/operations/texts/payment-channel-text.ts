@@ -39,6 +39,7 @@ export function paymentChannelText(one: PaymentChannelView): SafeText {
     ['Debit hours', hoursText(one)],
     ['Shared numbers', one.commonNumbers ? 'common to channels' : 'of one channel each'],
     ['Channels', one.channels.join(', ') || 'none'],
+    ['Debits', one.debitsPausedAt === null ? 'not paused' : `renewals held since ${one.debitsPausedAt}`],
     ['Created', one.createdAt],
   ]);
 }

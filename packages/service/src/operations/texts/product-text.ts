@@ -26,6 +26,8 @@ export function productText(product: ProductView, money: MoneyText): SafeText {
   return record([
     ['Code', product.productCode],
     ['Name', product.productName],
+    ['Name in Chinese', product.nameZh],
+    ['Name in English', product.nameEn],
     ['Version', product.versionOf && `${product.version} of ${product.versionOf}`],
     ['Settlement modes', product.settlementModes.join(', ')],
     ['Cycle', cycleText(product)],

@@ -1,3 +1,4 @@
+import type { listChannelFees } from '../../operator/books/channel-fees.js';
 import type { MonthInList, SettlementMonth } from '../../operator/books/settlement-months.js';
 import type { SettlementSummary } from '../../settlement/settlement-report.js';
 import { areZero, type Sums } from '../../settlement/sums.js';
@@ -19,22 +20,47 @@ export function monthTable(months: readonly MonthInList[]): SafeText {
   );
 }
 
+export const feeTable = (fees: readonly ChannelFees[], money: MoneyText): SafeText =>
+  table(
+    ['FROM', 'FEE', 'AND PER DEBIT', 'SHARE OF THE CHANNEL', 'SET BY', 'SET AT'],
+    fees.map((one) => [
+      one.fromMonth,
+      percent(one.feeBasisPoints),
+      money(one.feeFixedCent),
+      percent(one.shareBasisPoints),
+      one.setBy,
+      one.setAt,
+    ]),
+  );
+
+type ChannelFees = Awaited<ReturnType<typeof listChannelFees>>[number];
+
+const percent = (basisPoints: number): string => `${(basisPoints / 100).toFixed(2)} %`;
+
 export function settlementMonthText(one: SettlementMonth, money: MoneyText): SafeText {
+  const hasFees = one.feeCent !== null;
   const rows = one.channels.map((channel) => [
     channel.appId,
     ...sumCells(channel, money),
     channel.laterCent === 0 ? '-' : money(channel.laterCent),
+    ...(hasFees ? feeCells(channel.fees, money) : []),
   ]);
   const later = one.laterCent === 0 ? '-' : money(one.laterCent);
   return paragraphs([
     safeText`${one.month}${stateText(one)}`,
     table(
-      ['CHANNEL', 'COLLECTED', 'REFUNDED', 'BILLED', 'OF EARLIER MONTHS'],
-      [...rows, ['Total', ...sumCells(one.totals, money), later]],
+      ['CHANNEL', 'COLLECTED', 'REFUNDED', 'BILLED', 'OF EARLIER MONTHS', ...(hasFees ? ['FEE', 'SHARE'] : [])],
+      [...rows, ['Total', ...sumCells(one.totals, money), later, ...(hasFees ? feeCells(one, money) : [])]],
     ),
     ...unsettledText(one.unsettled, one.status),
   ]);
 }
+
+const feeCells = (
+  fees: { readonly feeCent: number | null; readonly shareCent: number | null } | null,
+  money: MoneyText,
+): string[] =>
+  [fees?.feeCent, fees?.shareCent].map((cents) => (cents === null || cents === undefined ? '-' : money(cents)));
 
 function stateText({ status, monthIsOver, closedBy, closedAt }: Omit<MonthInList, 'month'> & { monthIsOver: boolean }) {
   if (status === 'CLOSED') return `, closed by ${closedBy} at ${closedAt}`;
@@ -53,7 +79,7 @@ function unsettledText(open: number, status: 'OPEN' | 'CLOSED'): SafeText[] {
 }
 
 export function summaryText(summary: SettlementSummary, money: MoneyText): SafeText {
-  const { appId, month, status, unsettled, products, totals, later, sinceClosed } = summary;
+  const { appId, month, status, unsettled, products, totals, later, sinceClosed, fees } = summary;
   const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one, money)]);
   const more = (name: string, sums: Sums) => (areZero(sums) ? [] : [[name, '', ...sumCells(sums, money)]]);
   const sums = table(
@@ -68,6 +94,7 @@ export function summaryText(summary: SettlementSummary, money: MoneyText): SafeT
   return paragraphs([
     safeText`${appId}, ${month}${stateText(summary)}`,
     sums,
+    ...(fees ? [safeText`Fee ${money(fees.feeCent)}, share of the channel ${money(fees.shareCent)}`] : []),
     ...(status === 'CLOSED' ? [] : unsettledText(unsettled.debits + unsettled.refunds, status)),
   ]);
 }

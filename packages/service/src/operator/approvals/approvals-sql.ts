@@ -33,8 +33,10 @@ export interface StoredChange {
   readonly entries: readonly ChangeEntry[];
 }
 
-/** Equals the condition of the partial index, so that PostgreSQL can use the index. */
-const UNSEEN = `a.status in ('DECLINED', 'FAILED') and a.seen_at is null`;
+/** Approved refunds that support requested. Equals the condition of a partial index, except the result. */
+const UNSEEN_APPROVED = `a.tells_approval and a.status = 'APPROVED' and a.seen_at is null and a.result is not null`;
+/** Each part equals the condition of a partial index, so that PostgreSQL can use the index. */
+const UNSEEN = `(a.status in ('DECLINED', 'FAILED') and a.seen_at is null or ${UNSEEN_APPROVED})`;
 
 /** The requester can carry out a change for this number of hours after its approval. */
 const OPEN_HOURS = 24;
@@ -77,7 +79,10 @@ const APPROVAL_COLUMNS = columns({
   result: 'text?',
   /** The reason as a code, if the approved action was refused. */
   refusal: column<Refusal>('jsonb?'),
-  /** True if the request was declined or failed, and the requester has not acknowledged that yet. */
+  /**
+   * True if the request was declined or failed, or support's request was approved and carried out, and the requester has
+   * not acknowledged that yet.
+   */
   isUnseen: 'boolean',
   change: column<StoredChange>('jsonb?'),
   /** True if the change is approved, and its requester can carry it out. */
@@ -85,25 +90,29 @@ const APPROVAL_COLUMNS = columns({
 });
 
 export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'> &
-  Partial<Pick<Approval, 'change'>>;
+  Partial<Pick<Approval, 'change'>> & {
+    /** True if the requester is also notified of an approval. */
+    readonly tellsApproval?: boolean;
+  };
 
 const INSERT_APPROVAL = statement({
-  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, change, requested_at)
-     values ($1, $2, $3, $4, $5, $6, $7, now()) returning ${APPROVAL_FIELDS}`,
-  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'jsonb'],
+  text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, change, tells_approval, requested_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now()) returning ${APPROVAL_FIELDS}`,
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'jsonb', 'boolean'],
   columns: APPROVAL_COLUMNS,
 });
 
 /** Inserts an approval. The caller has checked, under a lock, that the same request does not exist yet. */
 export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
-  const { kind, subject, key, amountCent, note, requestedBy, change = null } = approval;
+  const { kind, subject, key, amountCent, note, requestedBy, change = null, tellsApproval = false } = approval;
   const stored = change && JSON.stringify(change);
-  return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy, stored]);
+  return requireOne(tx, INSERT_APPROVAL, [kind, subject, key, amountCent, note, requestedBy, stored, tellsApproval]);
 }
 
+/** Finds the same request. Ignores the sealed mobile, which differs each time. Its hash is compared. */
 export const findWaitingChange: Query<[requestedBy: string, change: string], Approval | undefined> = declareFind({
   text: `select ${APPROVAL_FIELDS} from approvals a
-     where a.status = 'WAITING' and a.requested_by = $1 and a.change = $2::jsonb`,
+     where a.status = 'WAITING' and a.requested_by = $1 and a.change #- '{input,mobile}' = $2::jsonb #- '{input,mobile}'`,
   parameters: ['text', 'jsonb'],
   columns: APPROVAL_COLUMNS,
 });
@@ -184,8 +193,8 @@ export const storeSeen: Query<[approvalId: number], Approval> = declareRequire({
 });
 
 /**
- * Returns the declined and failed requests that the requester has not acknowledged, and the approved changes that the
- * requester can carry out, latest first.
+ * Returns the requests whose outcome the requester has not acknowledged, and the approved changes that the requester can
+ * carry out, latest first.
  */
 export const findUnseenApprovals: Query<[requestedBy: string, before: number | undefined, limit: number], Approval[]> =
   declareList({

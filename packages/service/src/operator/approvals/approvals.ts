@@ -23,7 +23,8 @@ import {
 } from './approvals-sql.js';
 import { carryOut } from './carry-out.js';
 import { carryOutChange, type FindStep, failChange, StepRefused } from './carry-out-change.js';
-import { findDependentUntil } from './changes-sql.js';
+import { deciderOf } from './changes.js';
+import { findAccountMadeAlone, findDependentUntil } from './changes-sql.js';
 
 /** The operator who views approvals. */
 interface Onlooker {
@@ -124,7 +125,7 @@ export async function withdraw(operator: Operator, { approvalId }: DecideInput, 
   return { ...describeApproval(approval, onlooker), changed };
 }
 
-/** Acknowledges that the operator's own request was declined or failed. */
+/** Acknowledges the outcome of the operator's own request. */
 export async function markSeen(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
   return inTransaction(operator, async (tx) => {
     const approval = await requireLockedApproval(tx, approvalId);
@@ -171,7 +172,12 @@ async function decide(
     }
     const { kind, subject, amountCent, requestedBy, approvalId } = approval;
     if (status !== 'WITHDRAWN') {
-      if (!mayDo(role, deciderOf(kind))) {
+      const decider = deciderOf(kind, approval.note);
+      if (!mayDo(role, decider)) {
+        if (decider === 'finance')
+          throw refusal('finance-decides', NotAllowedError)`only finance can decide about this`;
+        if (decider === 'support')
+          throw refusal('support-decides', NotAllowedError)`only support can decide about this`;
         throw refusal('admin-decides', NotAllowedError)`only an admin can decide about this change`;
       }
       if (operator.environment === 'production') await requireIndependent(tx, actor, requestedBy);
@@ -187,12 +193,12 @@ async function decide(
       from: approval.status,
       to: status,
     };
+    // Comes before the audit entry, because an entry locks the end of the audit log until the transaction ends.
+    const finished = await finish(tx, joined, decided);
     await recordAudit(tx, { actor, action: DECIDED_BY[status], subject: auditSubject(approval), detail });
-    return { approval: await finish(tx, joined, decided), changed: true };
+    return { approval: finished, changed: true };
   });
 }
-
-const deciderOf = (kind: Approval['kind']): Role => (kind === 'CHANGE' ? 'admin' : 'finance');
 
 function auditSubject({ kind, subject }: Approval): string {
   if (kind === 'CHANGE') return subject;
@@ -201,9 +207,17 @@ function auditSubject({ kind, subject }: Approval): string {
 
 /**
  * Throws if one of the two operators has created, reset, promoted or enabled the other's account in the last seven
- * days, or if one operator has done so to both accounts. One person could then control both accounts.
+ * days, or if one operator has done so to both accounts. One person could then control both accounts. Throws however
+ * long ago it was, if no second admin has approved the account.
  */
 async function requireIndependent(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
+  const alone = await findAccountMadeAlone(tx, actor, requestedBy);
+  if (alone !== undefined) {
+    const maker = alone === actor ? requestedBy : actor;
+    throw refusal(
+      'decides-with-own-account',
+    )`${maker} alone has created or last reset the account of ${alone}: another operator must decide`;
+  }
   const until = await findDependentUntil(tx, actor, requestedBy);
   if (until === undefined) return;
   throw refusal(
@@ -239,13 +253,14 @@ async function requireLockedApproval(tx: Queryable, text: string): Promise<Appro
 }
 
 /**
- * Returns the audit entries of a change. Entries about a user contain only a hash of the user's id. For admins, adds
- * the id and the reason as long as the input is stored.
+ * Returns the audit entries of a change. Entries about a user contain only a hash of the user's id. For operators who
+ * may decide, adds the id, the masked numbers and the reason as long as the input is stored.
  */
-function describeChanges({ entries, input = {} }: StoredChange, role: Role) {
-  const { channelUserId, reason } = input;
-  if (typeof channelUserId !== 'string' || !mayDo(role, 'admin')) return entries;
-  return entries.map((entry) => ({ ...entry, detail: { channelUserId, ...entry.detail, reason } }));
+function describeChanges({ entries, input = {} }: StoredChange, role: Role, decider: Role) {
+  const { channelUserId, reason, formerMobile, newMobile } = input;
+  if (typeof channelUserId !== 'string' || !mayDo(role, decider)) return entries;
+  const mobiles = formerMobile === undefined ? {} : { formerMobile, newMobile };
+  return entries.map((entry) => ({ ...entry, detail: { channelUserId, ...entry.detail, ...mobiles, reason } }));
 }
 
 function describeApproval(
@@ -253,16 +268,18 @@ function describeApproval(
   { name, role }: Onlooker,
 ) {
   const { kind, subject, status, requestedBy } = approval;
-  const mayAct = status === 'WAITING' && mayDo(role, deciderOf(kind));
+  const decider = deciderOf(kind, approval.note);
+  const mayAct = status === 'WAITING' && mayDo(role, decider);
   return {
     ...approval,
     approvalId: String(approvalId),
     orderNo: kind === 'REFUND' ? String(parsePeriodSubject(subject)?.orderNo) : null,
     runId: kind === 'BULK' ? subject : null,
-    changes: change && describeChanges(change, role),
+    changes: change && describeChanges(change, role, decider),
+    decider,
     said: readResult({ result: approval.result, refusal: why }),
     mayDecide: mayAct && requestedBy !== name,
-    mayWithdraw: mayAct && requestedBy === name,
+    mayWithdraw: status === 'WAITING' && requestedBy === name && mayDo(role, ['support', 'finance']),
     mayCarryOut: isOpen && requestedBy === name && mayDo(role, 'admin'),
     isUnseen: approval.isUnseen && requestedBy === name,
   };

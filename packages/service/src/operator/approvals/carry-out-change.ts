@@ -5,7 +5,8 @@ import { resultText } from '../result-texts.js';
 import { createNotFound } from '../rules.js';
 import { type Approval, lockApproval, storeChangeResult, storeDecision } from './approvals-sql.js';
 import { isRefusal } from './carry-out.js';
-import { isActiveAdmin } from './changes-sql.js';
+import { deciderOf } from './changes.js';
+import { isActive } from './changes-sql.js';
 
 /** Finds the step of a stored change by its operation. Throws if there is none. */
 export type FindStep = (operation: string) => {
@@ -27,15 +28,16 @@ export class StepRefused extends Error {
 export async function carryOutChange(
   tx: Queryable,
   joined: OperatorWithGateways,
-  { approvalId, change, subject, requestedBy, decidedBy: approvedBy }: Approval,
+  { approvalId, kind, note, change, subject, requestedBy, decidedBy: approvedBy }: Approval,
   findStep: FindStep,
 ) {
   if (!change) throw new Error(`approval ${approvalId} is about no change`);
-  if (!(await isActiveAdmin(tx, requestedBy))) {
-    throw refusal('requester-not-admin')`${requestedBy}, who has requested this, is no longer an active admin`;
+  const roles = ['admin', deciderOf(kind, note)];
+  if (!(await isActive(tx, requestedBy, roles))) {
+    throw refusal('requester-not-admin')`${requestedBy}, who has requested this, may no longer make this change`;
   }
-  if (!(await isActiveAdmin(tx, approvedBy ?? ''))) {
-    throw refusal('approver-not-admin')`${approvedBy ?? ''}, who has approved this, is no longer an active admin`;
+  if (!(await isActive(tx, approvedBy ?? '', roles))) {
+    throw refusal('approver-not-admin')`${approvedBy ?? ''}, who has approved this, may no longer approve it`;
   }
   // The erasure of a user removes the input of all requests about the user.
   if (!change.input) throw new StepRefused(createNotFound('user', subject));
@@ -45,6 +47,7 @@ export async function carryOutChange(
     .catch((error: unknown) => {
       throw isRefusal(error) ? new StepRefused(error) : error;
     });
+  noteSecondPerson(tx, {});
   return {
     approval: await storeChangeResult(tx, approvalId, 'APPROVED', resultText('change-made'), null),
     showSecrets,

@@ -11,9 +11,16 @@ export const lockChanges: Query<[], void> = declareWrite({
   parameters: [],
 });
 
-export const isActiveAdmin: Query<[name: string], boolean> = declareHas({
-  text: `select from people where name = $1 and role = 'admin' and status = 'ACTIVE'`,
-  parameters: ['text'],
+export const isActive: Query<[name: string, roles: readonly string[]], boolean> = declareHas({
+  text: `select from people where name = $1 and role = any($2::text[]) and status = 'ACTIVE'`,
+  parameters: ['text', 'text[]'],
+});
+
+/** Returns true if an operator with another name and one of these roles can sign in. */
+export const hasOtherDecider: Query<[name: string, roles: readonly string[]], boolean> = declareHas({
+  text: `select from people where name <> $1 and role = any($2::text[]) and status = 'ACTIVE'
+       and (password_hash is not null or single_sign_on is not null) limit 1`,
+  parameters: ['text', 'text[]'],
 });
 
 /** Returns true if an admin's account is disabled, or if any admin was ever demoted. */
@@ -29,7 +36,7 @@ const DEPENDENT_DAYS = 7;
 /**
  * Returns the time from which two operators may decide each other's requests, or undefined if they may decide now. They
  * may not decide for seven days after one of them has created, reset or enabled the other's account, or has given it
- * the role finance or admin. The same applies if one operator of the console has done this to both accounts, because
+ * a role that requests or decides. The same applies if one operator of the console has done this to both accounts, because
  * that operator has seen both setup links.
  */
 export const findDependentUntil: Query<[one: string, other: string], string | undefined> = declareFind({
@@ -37,7 +44,7 @@ export const findDependentUntil: Query<[one: string, other: string], string | un
        select subject, actor, at from audit_log
        where subject in ($1, $2) and at > now() - interval '${DEPENDENT_DAYS} days'
          and (action in ('person.create', 'person.reset', 'person.enable')
-           or action = 'person.set-role' and detail ->> 'to' in ('finance', 'admin'))),
+           or action = 'person.set-role' and detail ->> 'to' in ('support', 'finance', 'admin'))),
      dependent as (
        select at from given where actor in ($1, $2) and actor <> subject
        union all
@@ -47,4 +54,19 @@ export const findDependentUntil: Query<[one: string, other: string], string | un
   parameters: ['text', 'text'],
   columns: columns({ until: 'text' }),
   value: ({ until }) => until,
+});
+
+/**
+ * Returns the operator of support whose account the other operator has created or last reset without a second admin.
+ * The other operator may still have the password, because no second admin knows of the setup link.
+ */
+export const findAccountMadeAlone: Query<[one: string, other: string], string | undefined> = declareFind({
+  text: `select p.name from people p, lateral (
+       select a.actor, a.detail from audit_log a
+       where a.subject = p.name and a.action in ('person.create', 'person.reset') order by a.chain_no desc limit 1) made
+     where p.name in ($1, $2) and p.role = 'support' and made.actor in ($1, $2) and made.actor <> p.name
+       and not made.detail ? 'approvedBy' limit 1`,
+  parameters: ['text', 'text'],
+  columns: columns({ name: 'text' }),
+  value: ({ name }) => name,
 });

@@ -6,16 +6,18 @@ import { lockActiveAdmins } from '../people/people-sql.js';
 import { mayApprove, ROLES, type Role } from '../people/roles.js';
 import { requireName } from '../rules.js';
 import { type ChangeEntry, findWaitingChange, insertApproval, type StoredChange } from './approvals-sql.js';
-import { hadOtherAdmin, lockChanges } from './changes-sql.js';
+import { hadOtherAdmin, hasOtherDecider, lockChanges } from './changes-sql.js';
+
+export type ChosenInput = Readonly<Record<string, unknown>>;
 
 /** A step that changes only the database, in one transaction. */
 export interface ChangeStep<Result> extends Pick<Required<StoredChange>, 'operation' | 'input'> {
   readonly run: (operator: OperatorWithGateways) => Promise<Result>;
   /**
    * Returns input fields whose values the step has chosen. They are stored, so the approved change uses the same
-   * values.
+   * values. A secret of the input must be replaced. Runs in the transaction of the trial.
    */
-  readonly chosen?: (result: Result) => Readonly<Record<string, unknown>>;
+  readonly chosen?: (result: Result, operator: Operator) => ChosenInput | Promise<ChosenInput>;
 }
 
 /**
@@ -35,14 +37,31 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
   'payment-channel.update': ({ to }) => Object.hasOwn(to as object, 'gatewayUrl'),
   'payment-channel.reset-key': () => true,
   'product.create-version': ({ replacesForChannels }) => replacesForChannels === true,
+  'benefit.set-fulfilment': ({ from, to, newKey }) => newKey === true || supplierUrlOf(from) !== supplierUrlOf(to),
   'channel.create': () => true,
   'channel.reset-credentials': () => true,
   'channel.set-callback': () => true,
+  'channel.set-fees': () => true,
+  'user.change-mobile': () => true,
   'user.export': () => true,
   'user.erase': () => true,
 };
 
 const rankOf = (role: unknown) => ROLES.indexOf(role as Role);
+
+const supplierUrlOf = (side: unknown) => (side as { readonly supplierUrl: string | null }).supplierUrl;
+
+/** A role whose operators, besides admins, decide requests. */
+export type Decider = Exclude<Role, 'viewer'>;
+
+/** Changes that support requests and decides, because support may see mobile numbers. Admins decide all others. */
+const OF_SUPPORT = new Set(['user.change-mobile']);
+
+/** Returns the role that decides requests, besides admins. */
+export function deciderOf(kind: 'REFUND' | 'BULK' | 'CHANGE', action: string): Decider {
+  if (kind !== 'CHANGE') return 'finance';
+  return OF_SUPPORT.has(action) ? 'support' : 'admin';
+}
 
 const needsSecondAdmin = ({ action, detail }: ChangeEntry) => NEEDS_SECOND_ADMIN[action]?.(detail) ?? false;
 
@@ -51,7 +70,7 @@ class SecondAdminNeeded extends Error {
   constructor(
     readonly entry: ChangeEntry,
     readonly entries: readonly ChangeEntry[],
-    readonly chosen: Readonly<Record<string, unknown>>,
+    readonly chosen: ChosenInput,
   ) {
     super('rolled back');
   }
@@ -72,10 +91,11 @@ export async function makeChange<Result>(
     return await inTransaction(operator, async (tx, joined) => {
       await lockChanges(tx);
       const before = await findLatestChainNo(tx);
-      const result = await step.run({ ...operator, ...joined });
+      const by = { ...operator, ...joined };
+      const result = await step.run(by);
       const entries = await findOwnEntries(tx, before);
       const needed = entries.find(needsSecondAdmin);
-      if (needed) throw new SecondAdminNeeded(needed, entries, step.chosen?.(result) ?? {});
+      if (needed) throw new SecondAdminNeeded(needed, entries, (await step.chosen?.(result, by)) ?? {});
       return result;
     });
   } catch (error) {
@@ -110,7 +130,7 @@ async function makeAloneOrRequest<Result>(
       'change-needs-approval',
     )`${action} of ${subject} needs a second admin: request it in the console, or give a reason with --without-approval, which the audit log keeps`;
   }
-  throw refusal('change-waits')`approval ${judged.approvalId} waits for another admin; nothing was changed yet`;
+  throw refusal('change-waits')`approval ${judged.approvalId} waits for another operator; nothing was changed yet`;
 }
 
 /** Returns why no second admin is asked, for the audit log. Returns undefined if a second admin must approve. */
@@ -143,8 +163,13 @@ async function requestChange(
   change: StoredChange,
   { action, subject }: ChangeEntry,
 ): Promise<string> {
-  const admins = await lockActiveAdmins(tx);
-  if (!admins.some(({ name, canSignIn }) => canSignIn && name !== actor)) {
+  const decider = deciderOf('CHANGE', action);
+  if (!(await hasOtherDecider(tx, actor, ['admin', decider]))) {
+    if (decider === 'support') {
+      throw refusal(
+        'second-supporter-needed',
+      )`this change needs a second operator of support or an admin, and no other can sign in`;
+    }
     throw refusal(
       'second-admin-needed',
     )`this change needs a second admin, and no other admin can sign in; create one first, on the command line if there was one before`;

@@ -28,8 +28,8 @@ type RequestedRefund = Static<typeof refundAnswer>;
 type RefundRequestInput = RefundInput & { readonly key: string; readonly note: string };
 
 /**
- * Refunds immediately, or requests an approval if the amount exceeds a limit. A repeated call with the same
- * idempotency key returns the same refund or request.
+ * Refunds immediately, or requests an approval if the amount exceeds a limit or the operator may only request refunds.
+ * A repeated call with the same idempotency key returns the same refund or request.
  */
 export async function requestRefund(
   operator: OperatorWithGateways,
@@ -62,7 +62,11 @@ export async function requestRefund(
     }
     const { actor } = operator;
     const { key, note, cycleNo } = asked;
-    const approval = await insertApproval(tx, { kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor });
+    const approval = await insertApproval(tx, {
+      ...{ kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor },
+      // Support must be able to inform the user, and does not see the refund otherwise.
+      tellsApproval: limits.mayOnlyAsk === true,
+    });
     const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note };
     await recordAudit(tx, { actor, action: 'approval.request', subject: String(orderNo), detail });
     return { approval, changed: true };

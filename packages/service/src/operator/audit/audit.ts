@@ -33,7 +33,7 @@ const RECORD_AUDIT = statement({
  * Free texts in a detail, which may describe a user. They are stored outside the chain, because a chained entry cannot
  * be erased.
  */
-const ERASABLE = new Set(['note', 'reason', 'withoutApproval']);
+const ERASABLE = new Set(['formerMobile', 'newMobile', 'note', 'reason', 'withoutApproval']);
 
 export const hashTexts = (salt: Uint8Array, texts: string): string =>
   createHash('sha256').update(salt).update(texts).digest('hex');

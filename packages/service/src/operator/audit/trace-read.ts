@@ -1,12 +1,12 @@
 import { hmacSha256 } from '@perennial/wire';
-import { columns } from '../../platform/db/database.js';
+import { columns, type Queryable } from '../../platform/db/database.js';
 import { declareRequire } from '../../platform/db/declared.js';
 import { readOrCreateInstallationKey } from '../../platform/secrets/keyed-hasher.js';
 import { inTransaction, type Operator, OperatorError, refusal } from '../operator.js';
 import { type AuditEntry, recordAudit } from './audit.js';
 
 /**
- * The reads of personal data that are limited per operator and hour. The audit log records each of them. 60
+ * The reads of personal data and of codes that are limited per operator and hour. The audit log records each of them. 60
  * searches by mobile number are enough: a support call takes at least a minute. Guessing four masked digits takes
  * about 5,000 searches, which takes more than 80 hours and leaves an audit entry for each.
  */
@@ -15,6 +15,11 @@ const MOST_PER_HOUR = {
   'search.card': 300,
   'user.open': 300,
   'orders.export': 20,
+  'debits.export': 20,
+  'refunds.export': 20,
+  'code.reveal': 60,
+  'code.replace': 20,
+  'link.create': 60,
 } as const;
 
 /** The same read within this time, for example by a page that refreshes itself, is recorded once. */
@@ -48,13 +53,20 @@ export async function traceRead(
       .toString('hex')
       .slice(0, 16);
     if ((await findReads(tx, actor, action, hash)).same) return;
-    // Counts after the insert, which locks the audit log, so that concurrent reads cannot exceed the limit.
-    await recordAudit(tx, { actor, action, subject, detail: { hash, ...more } });
-    const most = MOST_PER_HOUR[action];
-    if ((await findReads(tx, actor, action, hash)).reads > most)
-      throw refusal(
-        'reads-used-up',
-        TooManyReads,
-      )`you may do this ${most} times an hour, because it shows personal data`;
+    await recordLimited(tx, { actor, action, subject, detail: { hash, ...more } });
   });
+}
+
+/**
+ * Writes the entry of a limited action. Throws if the operator has done it too often in the last hour. Counts after the
+ * insert, which locks the audit log, so that concurrent actions cannot exceed the limit.
+ */
+export async function recordLimited(
+  tx: Queryable,
+  entry: AuditEntry & { readonly action: keyof typeof MOST_PER_HOUR },
+): Promise<void> {
+  await recordAudit(tx, entry);
+  const most = MOST_PER_HOUR[entry.action];
+  if ((await findReads(tx, entry.actor, entry.action, '')).reads > most)
+    throw refusal('reads-used-up', TooManyReads)`you may do this ${most} times an hour, because it shows personal data`;
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import type { Queryable } from '../../platform/db/database.js';
+import { listTermsIn } from '../../settlement/channel-fees-sql.js';
 import {
   type ClosedChannelMonth,
   type ClosedFigures,
@@ -10,6 +11,7 @@ import {
   type ProductSums,
   storeClosedMonth,
 } from '../../settlement/closed-months-sql.js';
+import { computeFees, type Fees } from '../../settlement/fees.js';
 import { findLaterChanges, type LaterChanges, sumLater } from '../../settlement/later-changes.js';
 import {
   countAllUnsettled,
@@ -19,7 +21,7 @@ import {
   type TimeBounds,
 } from '../../settlement/settlement-lines-sql.js';
 import { describeState, type MonthState, sortProducts, sumProducts } from '../../settlement/settlement-report.js';
-import { addToSums, netCent, ZERO_SUMS } from '../../settlement/sums.js';
+import { addSums, addToSums, netCent, ZERO_SUMS } from '../../settlement/sums.js';
 import { recordAudit } from '../audit/audit.js';
 import { inTransaction, type OperatorWithClock, refusal } from '../operator.js';
 import { requireName } from '../rules.js';
@@ -70,16 +72,31 @@ async function readMonth(db: Queryable, { month, bounds, now, currency = DEFAULT
     ...describeState(closed),
     totals: sumProducts(channels),
     laterCent: channels.reduce((sum, { laterCent }) => sum + laterCent, 0),
+    ...sumFees(channels),
     unsettled: channels.reduce((sum, { unsettled }) => sum + unsettled, 0),
     channels,
   };
 }
 
+/** Returns null for both if no channel has terms. */
+function sumFees(channels: readonly { readonly fees: Fees | null }[]) {
+  const all = channels.flatMap(({ fees }) => fees ?? []);
+  const sumOf = (of: (fees: Fees) => number) => (all.length === 0 ? null : all.reduce((sum, one) => sum + of(one), 0));
+  return { feeCent: sumOf(({ feeCent }) => feeCent), shareCent: sumOf(({ shareCent }) => shareCent) };
+}
+
 const NO_FIGURES: ClosedFigures = { products: [], later: {}, unsettled: 0 };
 
-function toChannelSums({ products, later, unsettled }: ClosedFigures) {
+function toChannelSums({ products, later, unsettled, fees }: ClosedFigures) {
   const changes = sumLater(later);
-  return { ...sumProducts(products), later: changes, laterCent: netCent(changes), unsettled, products };
+  return {
+    ...sumProducts(products),
+    later: changes,
+    laterCent: netCent(changes),
+    unsettled,
+    products,
+    fees: fees ?? null,
+  };
 }
 
 function toChannelFigures(rows: readonly ClosedChannelMonth[]): Map<string, ClosedFigures> {
@@ -96,15 +113,19 @@ async function readOpenMonth(
   const unsettled = await countAllUnsettled(db, bounds);
   const later = await findLaterFor(db, month, closedMonths);
   const channelIds = new Set([...products.keys(), ...unsettled.keys(), ...later.keys()]);
+  const termsOf = new Map((await listTermsIn(db, month)).map((terms) => [terms.channelId, terms]));
   return new Map(
-    [...channelIds].map((channelId) => [
-      channelId,
-      {
+    [...channelIds].map((channelId) => {
+      const figures = {
         products: sortProducts(products.get(channelId) ?? []),
         later: later.get(channelId) ?? {},
         unsettled: unsettled.get(channelId) ?? 0,
-      },
-    ]),
+      };
+      const terms = termsOf.get(channelId);
+      if (!terms) return [channelId, figures];
+      const sums = addSums(sumProducts(figures.products), sumLater(figures.later));
+      return [channelId, { ...figures, fees: computeFees(sums, terms) }];
+    }),
   );
 }
 
@@ -154,11 +175,12 @@ export async function findMonthState(db: Queryable, month: string, channelId: st
   const closed = months.find((one) => one.month === month);
   if (!closed) {
     const later = await findLaterFor(db, month, months, channelId);
-    return { closed: undefined, later: sumLater(later.get(channelId)) };
+    const [terms] = await listTermsIn(db, month, channelId);
+    return { closed: undefined, later: sumLater(later.get(channelId)), terms };
   }
   const rows = await listClosedFigures(db, channelId);
   const figures = rows.find((one) => one.month === month)?.figures ?? NO_FIGURES;
-  return { closed: { ...closed, figures }, later: sumLater(figures.later) };
+  return { closed: { ...closed, figures }, later: sumLater(figures.later), terms: undefined };
 }
 
 export type MonthInList = Pick<SettlementMonth, 'month' | 'status' | 'closedBy' | 'closedAt'>;
@@ -205,8 +227,8 @@ export async function closeSettlementMonth(
     requireNextMonth(month, closedMonths, await listMonths(tx, now), figures.size > 0);
     await storeClosedMonth(tx, month, figures, { by: operator.actor, note });
     const closed = await readMonth(tx, { month, bounds, now, currency: operator.currency });
-    const { totals, laterCent, unsettled } = closed;
-    const detail = { note, ...totals, laterCent, unsettled };
+    const { totals, laterCent, feeCent, shareCent, unsettled } = closed;
+    const detail = { note, ...totals, laterCent, ...(feeCent === null ? {} : { feeCent, shareCent }), unsettled };
     await recordAudit(tx, { actor: operator.actor, action: 'settlement.close', subject: month, detail });
     return closed;
   });

@@ -24,6 +24,7 @@ import {
   storeRunStatus,
 } from './bulk-sql.js';
 import { type BulkChoice, findBulkItems } from './find-items.js';
+import { readNumbers } from './numbers.js';
 
 type PrepareRunInput = Asked<Static<typeof bulkRequest>>;
 
@@ -53,7 +54,11 @@ export async function prepareRun(operator: OperatorWithClock, input: PrepareRunI
     throw items[0]?.refusal ?? refusal('nothing-matches')`no matching item can be processed`;
   }
   const run = await inTransaction(operator, async (tx) => {
-    const inserted = await insertRun(tx, { kind, key, reason, requestedBy: actor, filter: choice.filter ?? {} }, items);
+    const inserted = await insertRun(
+      tx,
+      { kind, key, reason, requestedBy: actor, filter: describeChoice(choice) },
+      items,
+    );
     if (!inserted) return undefined;
     const detail = { kind, items: meant.length, amountCent: inserted.amountCent, reason };
     await recordAudit(tx, { actor, action: 'bulk.prepare', subject: runSubject(inserted.runId), detail });
@@ -72,13 +77,29 @@ function requireSameKind(run: BulkRun, kind: BulkKind): BulkRun {
 }
 
 /**
- * Returns the selection, either items or a filter. Adds the status to the filter of a RETRY run, because an empty
+ * Returns the selection: items, a list of numbers, or a filter. Adds the status to the filter of a RETRY run, because an empty
  * stored filter would look like a run of named items.
  */
-function requireChoice(kind: BulkKind, { items, filter }: PrepareRunInput): BulkChoice {
+function requireChoice(kind: BulkKind, { items, filter, numbers, fileName, cycleNo }: PrepareRunInput): BulkChoice {
+  if (numbers !== undefined && !items && !filter && kind !== 'REPLAY') {
+    return { numbers: readNumbers(numbers), fileName, cycleNo };
+  }
   if (items && !filter && items.length > 0) return { items };
   if (filter && !items) return { filter: kind === 'RETRY' ? { status: 'FAIL_RETRY', ...filter } : filter };
-  throw refusal('run-without-choice')`give either items or a filter`;
+  throw refusal('run-without-choice')`give either items, a list of numbers or a filter`;
+}
+
+/**
+ * Returns the selection as the run stores and shows it: the filter, or the number of entries of a list with its file and
+ * period. The entries themselves are the run's items. Empty for items that were named one by one.
+ */
+function describeChoice({ filter, numbers, fileName, cycleNo }: BulkChoice): Readonly<Record<string, string>> {
+  if (!numbers) return filter ?? {};
+  return {
+    list: String(numbers.length),
+    ...(fileName === undefined ? {} : { fileName: requireName('the name of the file', fileName) }),
+    ...(cycleNo === undefined ? {} : { cycleNo: String(cycleNo) }),
+  };
 }
 
 /** The maximum age of a prepared run. An older run cannot be started, because its dry run is outdated. */

@@ -5,6 +5,7 @@ import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { type PaymentReference, parseOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
 import { isRefundable } from '../../subscriptions/steps/payments/begin-refund.js';
+import { requireChannelId } from '../channel-id.js';
 import { findNewestEvents } from '../events/events.js';
 import { OperatorError, type OperatorWithClock, refusal } from '../operator.js';
 import { listOrders, type OrderFilterInput } from '../orders/list-orders.js';
@@ -13,20 +14,27 @@ import { sumVoidedPeriods } from '../orders/previews.js';
 import { formatPeriodSubject, parsePeriodSubject } from '../orders/refunds/period-subjects.js';
 import { findWaitingRefunds } from '../orders/refunds/waiting-refunds-sql.js';
 import { parseFailedFilter, walkFailedPayments } from '../payments/failed-payments.js';
-import { createNotFound, requireOneOf } from '../rules.js';
+import { createNotFound, parseMoment, requireInteger, requireOneOf } from '../rules.js';
 import { eventFilter } from '../schemas/events.js';
 import { orderFilter } from '../schemas/orders.js';
 import { failedFilter } from '../schemas/payments.js';
 import type { BulkKind, NewBulkItem } from './bulk-sql.js';
-import { type FoundPeriod, findEventsByNumber, findOrders, findPeriods } from './find-items-sql.js';
+import { type FoundPeriod, findEventsByNumber, findOrders, findPaidPeriods, findPeriods } from './find-items-sql.js';
+import { resolveNumbers } from './numbers.js';
 
 /** The maximum number of items of a run. */
 export const MAX_ITEMS = 10_000;
 
-/** The selection of a run: named items, or a filter that selects all matching items of a list. */
-export type BulkChoice =
-  | { readonly items: readonly string[]; readonly filter?: undefined }
-  | { readonly filter: Readonly<Record<string, string>>; readonly items?: undefined };
+/** The selection of a run: named items, a pasted list, or a filter that selects all matching items of a list. */
+export interface BulkChoice {
+  readonly items?: readonly string[] | undefined;
+  readonly filter?: Readonly<Record<string, string>> | undefined;
+  /** The entries of a pasted or uploaded list, each once. */
+  readonly numbers?: readonly string[] | undefined;
+  readonly fileName?: string | undefined;
+  /** The period of each listed order. Unset: the latest. */
+  readonly cycleNo?: number | undefined;
+}
 
 /** Finds the items of a selection. Includes named items that cannot be processed, each with the reason. */
 export async function findBulkItems(
@@ -34,9 +42,12 @@ export async function findBulkItems(
   kind: BulkKind,
   choice: BulkChoice,
 ): Promise<NewBulkItem[]> {
-  const items = choice.items
-    ? await findNamed(operator, kind, unique(choice.items))
-    : (await findMatching(operator, kind, choice.filter)).filter(({ refusal }) => refusal === null);
+  if (choice.numbers && choice.numbers.length > MAX_ITEMS) throw createTooMany();
+  const items = choice.numbers
+    ? await findListed(operator, kind, choice.numbers, choice.cycleNo)
+    : choice.items
+      ? await findNamed(operator, kind, unique(choice.items))
+      : (await findMatching(operator, kind, choice.filter ?? {})).filter(({ refusal }) => refusal === null);
   if (items.length > MAX_ITEMS) throw createTooMany();
   return items;
 }
@@ -52,6 +63,52 @@ function findNamed(operator: OperatorWithClock, kind: BulkKind, names: readonly 
   if (kind === 'UNSUBSCRIBE') return findNamedOrders(operator, names);
   return kind === 'REPLAY' ? findNamedEvents(operator, names) : findNamedPeriods(operator, kind, names);
 }
+
+/**
+ * Finds what the entries of a list name. Entries that name nothing become items with the reason, so that the run shows
+ * every entry. Several entries may name the same order or period, which then is one item.
+ */
+async function findListed(
+  operator: OperatorWithClock,
+  kind: BulkKind,
+  numbers: readonly string[],
+  cycleNo: number | undefined,
+): Promise<NewBulkItem[]> {
+  const { database } = operator;
+  const entries = await resolveNumbers(database, numbers);
+  const found = entries.filter((entry) => 'orderNo' in entry);
+  const refused = entries.flatMap((entry) =>
+    'refusal' in entry ? [toRefused(entry.number, null, entry.refusal)] : [],
+  );
+  if (kind === 'UNSUBSCRIBE') {
+    const orderNos = [...new Set(found.map(({ orderNo }) => orderNo))];
+    return [...(await toUnsubscribe(operator, await findOrders(database, orderNos))), ...refused];
+  }
+  const wanted = new Map(
+    found.map((entry) => {
+      const period = { orderNo: entry.orderNo, cycleNo: entry.cycleNo ?? cycleNo ?? entry.latestCycleNo };
+      return [formatPeriodSubject(period.orderNo, period.cycleNo), period];
+    }),
+  );
+  const periods = await findPeriods(database, [...wanted.values()]);
+  const begun = new Set(periods.map((period) => formatPeriodSubject(period.orderNo, period.cycleNo)));
+  const missing = [...wanted].filter(([subject]) => !begun.has(subject));
+  return [
+    ...(kind === 'RETRY' ? periods.map(toRetry) : await toRefunds(database, periods)),
+    ...missing.map(([subject, period]) =>
+      toRefused(
+        subject,
+        period.orderNo,
+        refusal('no-such-period')`order ${period.orderNo} has no period ${period.cycleNo}`,
+      ),
+    ),
+    ...refused,
+  ];
+}
+
+const toRefused = (subject: string, orderNo: number | null, why: OperatorError): NewBulkItem => ({
+  ...{ subject, orderNo, amountCent: 0, refusal: why },
+});
 
 async function findNamedPeriods(
   { database }: OperatorWithClock,
@@ -176,13 +233,55 @@ async function findMatching(
     case 'UNSUBSCRIBE':
       return toUnsubscribe(operator, await findOrdersOfList(operator, filter));
     case 'REFUND': {
-      const orders = await findOrdersOfList(operator, filter);
-      // A filter selects only the latest period of each order. Earlier periods must be named.
-      const latest: PaymentReference[] = orders.map(({ orderNo, cycleNo }) => ({ orderNo, cycleNo }));
-      return toRefunds(operator.database, await findPeriods(operator.database, latest));
+      const { paidFrom, paidTo, cycleNo: period, ...ofOrders } = filter;
+      const cycleNo = period === undefined ? undefined : requireInteger('the period', Number(period), 1, 9999);
+      const periods =
+        paidFrom === undefined && paidTo === undefined
+          ? // Without a period, the filter selects the latest period of each order.
+            (await findOrdersOfList(operator, ofOrders)).map((order) => ({
+              orderNo: order.orderNo,
+              cycleNo: cycleNo ?? order.cycleNo,
+            }))
+          : await findPaid(operator, { paidFrom, paidTo, cycleNo }, ofOrders);
+      return toRefunds(operator.database, await findPeriods(operator.database, periods));
     }
   }
 }
+
+/** Finds the refundable payments of a time, which the operator limits by channel, product and period. */
+async function findPaid(
+  { database }: OperatorWithClock,
+  {
+    paidFrom,
+    paidTo,
+    cycleNo,
+  }: {
+    readonly paidFrom: string | undefined;
+    readonly paidTo: string | undefined;
+    readonly cycleNo: number | undefined;
+  },
+  filter: Readonly<Record<string, string>>,
+): Promise<PaymentReference[]> {
+  for (const name of Object.keys(filter)) requireOneOf('a name in the filter', name, ['appId', 'productCode']);
+  const { appId, productCode } = filter;
+  const channelId = appId === undefined ? null : await requireChannelId(database, appId);
+  const from = parseMoment(paidFrom) ?? 0;
+  const to = parseMoment(paidTo) ?? MAX_TIME;
+  const found = await findPaidPeriods(
+    database,
+    from,
+    to,
+    channelId,
+    productCode ?? null,
+    cycleNo ?? null,
+    MAX_ITEMS + 1,
+  );
+  if (found.length > MAX_ITEMS) throw createTooMany();
+  return found;
+}
+
+/** The year 3000. Limits a filter without an end. */
+const MAX_TIME = 32_503_680_000_000;
 
 type Texts<Name extends string> = { readonly [N in Name]?: string };
 

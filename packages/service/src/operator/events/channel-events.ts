@@ -1,14 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import type { Static } from '@perennial/wire';
 import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { parseEventId } from '../../delivery/event-id.js';
-import { typeNoOf } from '../../delivery/event-type-sql.js';
 import type { EventKey } from '../../delivery/history/candidates-sql.js';
 import { type ListedEvent, listEvents } from '../../delivery/history/list-sql.js';
 import { findNextPush } from '../../delivery/queue/backlog-sql.js';
-import { createTestMessage, signPush } from '../../delivery/receivers/message.js';
-import { createReceiverRegistry } from '../../delivery/receivers/receivers.js';
 import type { PushClient } from '../../delivery/transport/push-client.js';
+import { createTestPush } from '../../delivery/transport/test-push.js';
 import { recordAudit } from '../audit/audit.js';
 import { requireChannelId } from '../channel-id.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
@@ -54,21 +51,22 @@ export async function sendTestEvent(
   { channels, pushClient }: { readonly channels: ChannelRegistry; readonly pushClient: PushClient },
   { appId, eventType = 'order.status.changed' }: Static<typeof testEventRequest> & { readonly appId: string },
 ) {
-  const channelId = await requireChannelId(operator.database, appId);
-  const receiver = await createReceiverRegistry(operator.database, channels).get(channelId);
-  const url = receiver.addresses[typeNoOf(eventType)]?.url;
-  if (url === undefined)
+  const { database, clock } = operator;
+  const channelId = await requireChannelId(database, appId);
+  const push = await createTestPush({ database, clock, channels, pushClient }, channelId, eventType);
+  if (push === undefined)
     throw refusal('no-callback-address')`channel ${appId} has no callback address for ${eventType}`;
-  const eventId = `test-${randomBytes(8).toString('hex')}`;
+  const { eventId, url } = push;
   // Recorded before the push, so that every push has an audit entry even if this node dies.
   const detail = { eventType, eventId, url };
   await inTransaction(operator, (tx) =>
     recordAudit(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),
   );
-  const message = createTestMessage(eventType, eventId, operator.clock.now());
-  const beganAt = performance.now();
-  const result = await pushClient.push(url, () =>
-    signPush(receiver, new URL(url).pathname, message, operator.clock.now()),
-  );
-  return { ...result, url, latencyMs: Math.round(performance.now() - beganAt) };
+  const result = await push.send();
+  // The checklist of a new channel reads this entry.
+  if (result.outcome === 'ACCEPTED')
+    await inTransaction(operator, (tx) =>
+      recordAudit(tx, { actor: operator.actor, action: 'events.test-accepted', subject: appId, detail: { eventId } }),
+    );
+  return { ...result, url };
 }

@@ -1,3 +1,5 @@
+import type { DeclineKind } from '@perennial/wire';
+import type { FulfilmentKind } from '../../fulfilment/fulfilment.js';
 import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../platform/db/database.js';
 import { declareHas, declareList, type Query } from '../../platform/db/declared.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
@@ -49,6 +51,7 @@ const ATTEMPT_VIEW_COLUMNS = columns({
   paymentChannelCode: 'text',
   status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
   reason: 'text?',
+  declineKind: column<DeclineKind>('text?'),
   institutionRef: 'text?',
   startedAt: 'text',
   settledAt: 'text?',
@@ -57,7 +60,7 @@ const ATTEMPT_VIEW_COLUMNS = columns({
 /** Returns the attempts of the given period and of all later periods. */
 export const findAttempts: Query<[orderNo: number, fromCycleNo: number], AttemptView[]> = declareList({
   text: `select d.cycle_no as "cycleNo", d.try_no as "tryNo", a.agreement_no as "agreementNo",
-       d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.institution_ref as "institutionRef",
+       d.payment_channel_code as "paymentChannelCode", d.status, d.reason, d.decline_kind as "declineKind", d.institution_ref as "institutionRef",
        ${shanghaiText('d.started_at')} as "startedAt", ${shanghaiText('d.settled_at')} as "settledAt"
      from debit_attempts d left join agreements a using (agreement_id)
      where d.order_no = $1 and d.cycle_no >= $2 order by d.cycle_no, d.try_no`,
@@ -70,7 +73,10 @@ export type BenefitOfPeriod = RowOf<typeof FIND_BENEFITS_OF_ORDER>;
 const FIND_BENEFITS_OF_ORDER = statement({
   text: `select b.cycle_no as "cycleNo", b.benefit_code as "benefitCode", b.name, b.face_value_cent as "faceValueCent",
        b.status, ${shanghaiText('b.issued_at')} as "issuedAt", ${shanghaiText('b.expires_at')} as "expiresAt",
-       b.claim_no as "claimNo", ${shanghaiText('b.claimed_at')} as "claimedAt", k.status as "codeStatus"
+       b.claim_no as "claimNo", ${shanghaiText('b.claimed_at')} as "claimedAt", k.status as "codeStatus",
+       k.fulfilment as "codeSource", ${shanghaiText('k.fulfilled_at')} as "codeIssuedAt",
+       ${shanghaiText('k.first_shown_at')} as "codeFirstShownAt", ${shanghaiText('k.last_shown_at')} as "codeLastShownAt",
+       coalesce(k.replaced, 0) as "codesReplaced", ${shanghaiText('k.replaced_at')} as "codeReplacedAt"
      from benefits b left join claims k using (order_no, cycle_no, position)
      where b.order_no = $1 and b.cycle_no between $2 and $3 order by b.cycle_no, b.position`,
   parameters: ['bigint', 'integer', 'integer'],
@@ -86,6 +92,14 @@ const FIND_BENEFITS_OF_ORDER = statement({
     claimedAt: 'text?',
     /** PENDING while a claim waits for its code. Null if the benefit was not claimed. */
     codeStatus: column<'PENDING' | 'FULFILLED'>('text?'),
+    codeSource: column<FulfilmentKind>('text?'),
+    codeIssuedAt: 'text?',
+    /** When the redemption page has shown the current code. */
+    codeFirstShownAt: 'text?',
+    codeLastShownAt: 'text?',
+    /** The number of earlier codes, which operators have replaced. */
+    codesReplaced: 'integer',
+    codeReplacedAt: 'text?',
   }),
 });
 

@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '@perennial/wire';
+import type { DeclineKind, PaymentStatus } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../../subscriptions/domain/payments/payment-states.js';
@@ -12,6 +12,7 @@ import type { Stretch } from '../walk.js';
 export interface FailedFilter {
   readonly status?: FailedStatus | undefined;
   readonly reason?: string | undefined;
+  readonly declineKind?: DeclineKind | undefined;
   readonly paymentChannelCode?: string | undefined;
   readonly channelId?: number | undefined;
   readonly productCode?: string | undefined;
@@ -34,6 +35,7 @@ export interface FailedPayment {
   readonly paymentStatus: FailedStatus;
   readonly amountCent: number;
   readonly reason: string | null;
+  readonly declineKind: DeclineKind;
   readonly tries: number;
   readonly failedAt: string;
   readonly nextTryAt: string | null;
@@ -51,6 +53,9 @@ interface FailedWalk {
 
 /** Reasons are indexed by this number of characters, because index entries are limited in size. */
 const INDEXED_REASON = 100;
+
+/** SQL: the kind of the decline. An attempt that an older node settled has none. */
+const DECLINE_KIND = (row: 'f' | 'm') => `coalesce(${row}.decline_kind, 'OTHER')`;
 
 /** Adds a value and returns its placeholder. */
 type Value = (given: unknown) => string;
@@ -90,7 +95,7 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
       : [`(o.next_due_at, o.order_no) > (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
   return `select w.at, w.order_no, w.cycle_no, f.channel_id, f.product_code, f.payment_channel_code, f.status, f.amount_cent, f.tries,
-      f.reason, f.failed_at
+      f.reason, f.decline_kind, f.failed_at
     from (select o.next_due_at as at, o.order_no, o.cycle_no from orders o where ${conditions.join(' and ')}
         order by o.next_due_at, o.order_no limit ${value(rows)}) w
       left join lateral (select * from failed_payments f where f.order_no = w.order_no and f.cycle_no = w.cycle_no offset 0) f on true`;
@@ -101,15 +106,17 @@ function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, v
  * fields. `lead` forces this index, as in order-list-sql.ts.
  */
 function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
-  const { reason, productCode, channelId } = filter;
+  const { reason, declineKind, productCode, channelId } = filter;
   const lead =
     reason !== undefined
       ? { column: `left(f.reason, ${INDEXED_REASON})`, given: `left(${value(reason)}::text, ${INDEXED_REASON})` }
-      : productCode !== undefined
-        ? { column: 'f.product_code', given: `${value(productCode)}::text` }
-        : channelId !== undefined
-          ? { column: 'f.channel_id', given: `${value(channelId)}::bigint` }
-          : undefined;
+      : declineKind !== undefined && declineKind !== 'OTHER'
+        ? { column: 'f.decline_kind', given: `${value(declineKind)}::text` }
+        : productCode !== undefined
+          ? { column: 'f.product_code', given: `${value(productCode)}::text` }
+          : channelId !== undefined
+            ? { column: 'f.channel_id', given: `${value(channelId)}::bigint` }
+            : undefined;
   const conditions = [
     ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
     ...rangeOf(filter, value),
@@ -130,6 +137,7 @@ function conditionsOf(filter: FailedFilter, value: Value): string[] {
   return [
     paymentStatusIs('f.status', ...(status === undefined ? FAILED_STATUSES : [status])),
     ...equal('f.reason', filter.reason),
+    ...equal(DECLINE_KIND('f'), filter.declineKind),
     ...equal('f.payment_channel_code', filter.paymentChannelCode),
     ...equal('f.channel_id', filter.channelId),
     ...equal('f.product_code', filter.productCode),
@@ -182,7 +190,8 @@ export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
   const text = `${stretch.text}
     select ${END_FIELDS}, m.order_no as "orderNo", m.cycle_no as "cycleNo",
       (select c.app_id from channels c where c.channel_id = m.channel_id) as "appId", m.product_code as "productCode",
-      m.payment_channel_code as "paymentChannelCode", m.status as "paymentStatus", m.amount_cent as "amountCent", m.reason, m.tries,
+      m.payment_channel_code as "paymentChannelCode", m.status as "paymentStatus", m.amount_cent as "amountCent", m.reason,
+      ${DECLINE_KIND('m')} as "declineKind", m.tries,
       ${shanghaiText('m.failed_at')} as "failedAt",
       case when ${paymentStatusIs('m.status', ...WAITING_FOR_RETRY_STATUSES)} then ${nextTry} end as "nextTryAt",
       ${epochMicros('m.at')} as micros
@@ -190,9 +199,10 @@ export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
   return { text, byIndex: true, values };
 }
 
-/** Failed payments with the same reason, payment channel and number of attempts. */
+/** Failed payments with the same reason, kind, payment channel and number of attempts. */
 interface FailedGroup extends RecoveredByTry {
   readonly reason: string | null;
+  readonly declineKind: DeclineKind;
   readonly paymentChannelCode: string;
 }
 
@@ -209,9 +219,9 @@ export async function sumFailedPayments(
   const question = {
     text: `${text}
       select ${END_FIELDS}, g.* from ends e left join (
-        select m.reason, m.payment_channel_code as "paymentChannelCode", m.tries as "tryNo", count(*)::integer as payments,
+        select m.reason, ${DECLINE_KIND('m')} as "declineKind", m.payment_channel_code as "paymentChannelCode", m.tries as "tryNo", count(*)::integer as payments,
           sum(m.amount_cent)::bigint as "amountCent"
-        from matching m group by 1, 2, 3) g on true`,
+        from matching m group by 1, 2, 3, 4) g on true`,
     byIndex: true,
   };
   const rows = await db.query<Maybe<FailedGroup>>(question, values);

@@ -1,4 +1,5 @@
 import type { Static } from '@perennial/wire';
+import { declineKinds } from '@perennial/wire/enums';
 import type { Clock } from '../../platform/clock.js';
 import { formatPaymentOrderNo } from '../../subscriptions/domain/orders/order-numbers.js';
 import { requireChannelId } from '../channel-id.js';
@@ -49,7 +50,7 @@ const MAX_REASONS = 50;
 const RECOVERED_DAYS = 30;
 
 /**
- * Returns sums by reason and by institution, largest first, and by number of attempts. Stops at a limit of rows and
+ * Returns sums by kind of decline, by reason and by institution, largest first, and by number of attempts. Stops at a limit of rows and
  * time.
  */
 export async function summarizeFailedPayments(operator: OperatorWithClock, input: FailedFilterInput) {
@@ -66,11 +67,16 @@ export async function summarizeFailedPayments(operator: OperatorWithClock, input
   );
   const since = clock.now() - RECOVERED_DAYS * 86_400_000;
   const recovered = await gather(clock, (after, rows) => sumRecovered(database, filter, since, { after, rows }));
+  const byKind = groupBy(failed.groups, ({ declineKind }) => declineKind);
   return {
     isAtLeast: failed.isAtLeast,
     total: sum(failed.groups),
-    byReason: groupBy(failed.groups, ({ reason }) => reason)
-      .map(([reason, group]) => ({ reason, ...sum(group) }))
+    byKind: byKind.map(([declineKind, group]) => ({ declineKind, ...sum(group) })),
+    byReason: byKind
+      .flatMap(([declineKind, group]) =>
+        groupBy(group, ({ reason }) => reason).map(([reason, same]) => ({ reason, declineKind, ...sum(same) })),
+      )
+      .toSorted((a, b) => b.payments - a.payments)
       .slice(0, MAX_REASONS),
     byInstitution: groupBy(failed.groups, (one) => one.paymentChannelCode).map(([paymentChannelCode, group]) => ({
       paymentChannelCode,
@@ -122,10 +128,11 @@ const sumByTry = (found: readonly RecoveredByTry[]): RecoveredByTry[] =>
     .toSorted((a, b) => a.tryNo - b.tryNo);
 
 export async function parseFailedFilter({ database }: Operator, input: FailedFilterInput): Promise<FailedFilter> {
-  const { status, reason, paymentChannelCode, appId, productCode, from, to } = input;
+  const { status, reason, declineKind, paymentChannelCode, appId, productCode, from, to } = input;
   return {
     status: status === undefined ? undefined : requireOneOf('the status', status, FAILED_STATUSES),
     reason,
+    declineKind: declineKind === undefined ? undefined : requireOneOf('the kind of decline', declineKind, declineKinds),
     paymentChannelCode,
     channelId: appId === undefined ? undefined : await requireChannelId(database, appId),
     productCode,

@@ -33,11 +33,11 @@ const KEPT_PASSWORDS = 5;
 /** Throws if the operator has the password, or had it recently. */
 export async function requireNewPassword(
   password: string,
-  { passwordHash, formerPasswords }: Pick<PersonRow, 'passwordHash' | 'formerPasswords'>,
+  { name, passwordHash, formerPasswords }: Pick<PersonRow, 'name' | 'passwordHash' | 'formerPasswords'>,
 ): Promise<void> {
   const latest = [passwordHash, ...formerPasswords].filter((hash) => hash !== null).slice(0, KEPT_PASSWORDS);
   for (const hash of latest) {
-    if (await isPassword(password, hash))
+    if (await isPassword(password, hash, name))
       throw refusal(
         'password-used',
       )`you have used this password before; choose one that is not among your last ${KEPT_PASSWORDS}`;
@@ -45,37 +45,66 @@ export async function requireNewPassword(
 }
 
 /** Returns the stored form: method, cost, salt and hash. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, by: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, HASH_BYTES, COST);
+  const hash = await derive(password, salt, HASH_BYTES, COST, by);
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
 /** A hash that no password has, for unknown names. Checking it takes as long as checking a real hash. */
 const NOBODY = `scrypt$${COST.N}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** Returns false if nothing is stored, but takes the same time, so that the time does not reveal which names exist. */
-export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+/**
+ * Returns false if nothing is stored, but takes the same time, so that the time does not reveal which names exist. `by`
+ * is as in `requirePlace`.
+ */
+export async function isPassword(password: string, stored: string | null, by: string | undefined): Promise<boolean> {
   const [, N, r, p, salt = '', hash = ''] = (stored ?? NOBODY).split('$');
   const expected = Buffer.from(hash, 'base64url');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
-  const given = await derive(password, Buffer.from(salt, 'base64url'), expected.length, cost);
+  const given = await derive(password, Buffer.from(salt, 'base64url'), expected.length, cost, by);
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
 /** Hashes are computed one at a time, because more would take CPU time from the channels' requests. */
 const AT_A_TIME = 1;
-const MAX_WAITING = 50;
+const PLACES_OF_STRANGERS = 50;
+const PLACES_OF_OPERATOR = 5;
 let running = 0;
-const waiting: (() => void)[] = [];
+
+interface Waiting {
+  readonly by: string | undefined;
+  readonly start: () => void;
+}
+/** Operators and strangers take turns, so a flood of one of them delays the other by one hash each. */
+const [operators, strangers]: [Waiting[], Waiting[]] = [[], []];
 
 export class TooManySignIns extends OperatorError {}
 
-async function derive(password: string, salt: Buffer, length: number, cost: ScryptOptions): Promise<Buffer> {
+/**
+ * Throws if all places in the queue are taken. `by` is the operator's name, if the client has a session, a setup link or
+ * a known device of the operator. All other clients share the places of strangers.
+ */
+export function requirePlace(by: string | undefined): void {
+  const isFree =
+    by === undefined
+      ? strangers.length < PLACES_OF_STRANGERS
+      : operators.filter((one) => one.by === by).length < PLACES_OF_OPERATOR;
+  if (isFree) return;
+  throw refusal('too-many-sign-ins', TooManySignIns)`too many sign-ins are in progress; try again`;
+}
+
+async function derive(
+  password: string,
+  salt: Buffer,
+  length: number,
+  cost: ScryptOptions,
+  by: string | undefined,
+): Promise<Buffer> {
   if (running >= AT_A_TIME) {
-    if (waiting.length >= MAX_WAITING)
-      throw refusal('too-many-sign-ins', TooManySignIns)`too many sign-ins are in progress; try again`;
-    await new Promise<void>((resolve) => waiting.push(resolve));
+    requirePlace(by);
+    const queue = by === undefined ? strangers : operators;
+    await new Promise<void>((start) => queue.push({ by, start }));
   } else running += 1;
   try {
     return await new Promise((resolve, reject) => {
@@ -85,8 +114,9 @@ async function derive(password: string, salt: Buffer, length: number, cost: Scry
     });
   } finally {
     // Hands the slot to the next waiting call, so that `running` stays the same.
-    const next = waiting.shift();
-    if (next) next();
+    const [first, second] = by === undefined ? [operators, strangers] : [strangers, operators];
+    const next = first.shift() ?? second.shift();
+    if (next) next.start();
     else running -= 1;
   }
 }

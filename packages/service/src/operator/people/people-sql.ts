@@ -113,7 +113,7 @@ export const storePassword: Query<[personId: number, passwordHash: string], void
  */
 export const storeSetup: Query<[personId: number, setupHash: Buffer, hours: number], void> = declareWrite({
   text: `update people set setup_hash = $2, setup_until = now() + $3 * interval '1 hour', password_hash = null,
-       totp_secret = null, totp_pending = null where person_id = $1`,
+       totp_secret = null, totp_pending = null, recovery_hashes = '{}' where person_id = $1`,
   parameters: ['bigint', 'bytea', 'double precision'],
 });
 
@@ -122,9 +122,25 @@ export const storePendingTotp: Query<[personId: number, wrapped: string], void> 
   parameters: ['bigint', 'text'],
 });
 
+/** Stores or removes the second factor. Its recovery codes end. */
 export const storeTotp: Query<[personId: number, wrapped: string | null, step: number], void> = declareWrite({
-  text: 'update people set totp_secret = $2, totp_pending = null, totp_step = $3 where person_id = $1',
+  text: `update people set totp_secret = $2, totp_pending = null, totp_step = $3, recovery_hashes = '{}' where person_id = $1`,
   parameters: ['bigint', 'text?', 'bigint'],
+});
+
+/** Replaces the operator's recovery codes. */
+export const storeRecoveryHashes: Query<[personId: number, hashes: readonly string[]], void> = declareWrite({
+  text: 'update people set recovery_hashes = $2 where person_id = $1',
+  parameters: ['bigint', 'text[]'],
+});
+
+/** Uses up a recovery code. Returns the number of codes left, or undefined if the operator has no such code. */
+export const useRecoveryHash: Query<[personId: number, hash: string], number | undefined> = declareFind({
+  text: `update people set recovery_hashes = array_remove(recovery_hashes, $2)
+     where person_id = $1 and $2 = any(recovery_hashes) returning cardinality(recovery_hashes) as left`,
+  parameters: ['bigint', 'text'],
+  columns: columns({ left: 'integer' }),
+  value: ({ left }) => left,
 });
 
 /** Marks a code's time step as used. Returns false if a code of this or a later step was used already. */

@@ -49,7 +49,7 @@ export async function createPerson(
   }
   const role = requireOneOf('the role', input.role, ROLES);
   const passwordHash =
-    input.password === undefined ? undefined : await hashPassword(requirePassword(input.password, name));
+    input.password === undefined ? undefined : await hashPassword(requirePassword(input.password, name), name);
   return inTransaction(operator, async (tx) => {
     const personId = await insertPerson(tx, { name, role, by: operator.actor });
     if (personId === undefined) throw refusal('person-exists')`there is already an operator called ${quoted(name)}`;
@@ -133,7 +133,7 @@ export async function completeSetup(
   if (found?.status !== 'ACTIVE') throw createSetupRefusal();
   requirePassword(password, found.name);
   await requireNewPassword(password, found);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, found.name);
   return inTransaction(operator, async (tx) => {
     const person = await lockPersonBySetup(tx, hashSetupToken(token));
     if (!person) throw createSetupRefusal();
@@ -158,7 +158,7 @@ export async function changePassword(
   requirePassword(password, name);
   const before = await findPerson(operator.database, name);
   if (before) await requireNewPassword(password, before);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, name);
   await changePerson(operator, name, 'person.set-password', async (tx, person) => {
     await storePassword(tx, person.personId, passwordHash);
     await endSessions(tx, person.personId, sessionId);

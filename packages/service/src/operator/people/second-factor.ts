@@ -1,7 +1,8 @@
 import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
 import { changePerson } from './people.js';
-import { storePendingTotp, storeTotp } from './people-sql.js';
+import { storePendingTotp, storeRecoveryHashes, storeTotp } from './people-sql.js';
+import { createRecoveryCodes, hashRecoveryCode } from './recovery-codes.js';
 import { createTotpSecret, findTotpStep, totpSecretText, totpUri } from './totp.js';
 
 interface Named {
@@ -23,10 +24,16 @@ export async function beginTotp(
   return { secret: totpSecretText(secret), uri: totpUri(secret, name, operator.environment) };
 }
 
+/** Recovery codes, which are shown only once. */
+export interface RecoveryCodes {
+  readonly recoveryCodes: readonly string[];
+}
+
 export async function confirmTotp(
   operator: OperatorWithClock,
   { name, code }: Named & { readonly code: string },
-): Promise<void> {
+): Promise<RecoveryCodes> {
+  const recoveryCodes = createRecoveryCodes();
   await changePerson(operator, name, 'person.set-totp', async (tx, person) => {
     if (person.totpPending === null) throw refusal('codes-not-begun')`start the setup of codes first`;
     const place = keyPlaces.secondFactor(person.personId);
@@ -34,9 +41,24 @@ export async function confirmTotp(
     const step = findTotpStep(secret, code, operator.clock.now(), 0);
     if (step === undefined) throw refusal('code-wrong')`the code is wrong; check the clock of your phone`;
     await storeTotp(tx, person.personId, person.totpPending, step);
+    await storeRecoveryHashes(tx, person.personId, toHashes(recoveryCodes));
     return {};
   });
+  return { recoveryCodes };
 }
+
+/** Creates new recovery codes. The former codes end. */
+export async function replaceRecoveryCodes(operator: OperatorWithClock, { name }: Named): Promise<RecoveryCodes> {
+  const recoveryCodes = createRecoveryCodes();
+  await changePerson(operator, name, 'person.new-recovery-codes', async (tx, person) => {
+    if (person.totpSecret === null) throw refusal('codes-not-set-up')`codes are not set up; set them up first`;
+    await storeRecoveryHashes(tx, person.personId, toHashes(recoveryCodes));
+    return {};
+  });
+  return { recoveryCodes };
+}
+
+const toHashes = (codes: readonly string[]) => codes.flatMap((code) => hashRecoveryCode(code) ?? []);
 
 export async function removeTotp(operator: OperatorWithClock, { name }: Named): Promise<void> {
   await changePerson(operator, name, 'person.remove-totp', async (tx, person) => {

@@ -36,10 +36,10 @@ export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentVi
        select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes
        where $1::text is null or benefit_code = $1 group by benefit_code),
      waiting as (
-       select benefit_code, count(*) as claims, min(claimed_at) as since from (
-         select benefit_code, claimed_at from claims where status = 'PENDING' and fulfilment = 'POOL'
+       select benefit_code, count(*) as claims, min(waits_since) as since from (
+         select benefit_code, coalesce(replaced_at, claimed_at) as waits_since from claims where status = 'PENDING' and fulfilment = 'POOL'
          union all
-         select benefit_code, claimed_at from claims where ask_at is not null) as w
+         select benefit_code, coalesce(replaced_at, claimed_at) as waits_since from claims where ask_at is not null) as w
        where $1::text is null or benefit_code = $1 group by benefit_code),
      known as (
        select benefit_code from product_benefits union select benefit_code from benefit_fulfilments
@@ -49,7 +49,7 @@ export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentVi
        coalesce(p.unused, 0) as "codesLeft", coalesce(p.given, 0) as "codesGiven",
        f.low_stock as "lowStock",
        coalesce(w.claims, 0) as "waitingClaims", ${shanghaiText('w.since')} as "waitingSince",
-       json_build_object('icon', ${imageView('i')}, 'descriptionZh', d.description_zh,
+       json_build_object('icon', ${imageView('i')}, 'nameZh', d.name_zh, 'nameEn', d.name_en, 'descriptionZh', d.description_zh,
          'descriptionEn', d.description_en, 'useUrl', d.use_url) as presentation
      from known k left join benefit_fulfilments f using (benefit_code) left join pool p using (benefit_code)
        left join waiting w using (benefit_code)

@@ -10,7 +10,7 @@ import {
 import { openPoolCodes } from '../../fulfilment/pool-codes.js';
 import { insertPoolCodes, takePoolCodes } from '../../fulfilment/pool-codes-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { findStoredKey, keyPlaces, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
+import { findStoredKey, keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
 import { MAX_SERVED_CLAIMS, servePoolClaims } from '../../subscriptions/steps/benefits/serve-pool-claims.js';
 import { nowInWholeSeconds } from '../../subscriptions/steps/benefits/settle-claim.js';
 import { recordAudit } from '../audit/audit.js';
@@ -29,6 +29,8 @@ export interface SetFulfilmentInput {
   readonly supplierUrl?: string;
   /** The key shared with the supplier. Unset: it stays unchanged. */
   readonly supplierKey?: Uint8Array;
+  /** Instead of `supplierKey`: the key, wrapped for `supplierUrl` when the change was requested. */
+  readonly wrappedKey?: string;
 }
 
 /**
@@ -37,24 +39,28 @@ export interface SetFulfilmentInput {
  */
 export async function setFulfilment(
   operator: Operator,
-  { benefitCode: subject, kind: asked, supplierUrl: url, supplierKey: key }: SetFulfilmentInput,
+  { benefitCode: subject, kind: asked, supplierUrl: url, supplierKey, wrappedKey }: SetFulfilmentInput,
 ): Promise<Changed<BenefitFulfilmentView>> {
   requireCode('the benefit code', subject);
   const kind = requireOneOf('the kind', asked, KINDS).toUpperCase() as FulfilmentKind;
-  if (kind !== 'SUPPLIER' && (url !== undefined || key !== undefined)) {
+  if (kind !== 'SUPPLIER' && (url !== undefined || supplierKey !== undefined)) {
     throw refusal('only-supplier-has-address')`an address and a key can only be set for a supplier`;
   }
-  if (key !== undefined && key.length !== KEY_BYTES) {
+  if (supplierKey !== undefined && supplierKey.length !== KEY_BYTES) {
     throw refusal('supplier-key-length')`the key of a supplier must have ${KEY_BYTES} bytes`;
   }
-  const supplierUrl = url === undefined ? undefined : requirePeerUrl('the supplier address', url, operator.environment);
+  const newUrl = url === undefined ? undefined : requirePeerUrl('the supplier address', url, operator.environment);
   return inTransaction(operator, async (tx) => {
     await lockBenefitCode(tx, subject);
     const former = (await findFulfilment(tx, subject)) ?? DEFAULT_FULFILMENT;
-    const toUrl = supplierUrl ?? former.supplierUrl;
+    const toUrl = newUrl ?? former.supplierUrl;
     const places = [former.supplierUrl, toUrl].map((at) => keyPlaces.supplier(subject, at ?? ''));
     const formerKey =
       former.supplierKey === null ? undefined : await findStoredKey(tx, operator.vault, former.supplierKey, places);
+    const key =
+      wrappedKey === undefined
+        ? supplierKey
+        : await openStoredKey(tx, operator.vault, wrappedKey, keyPlaces.supplier(subject, toUrl ?? ''));
     const newKey = key !== undefined && !(formerKey && Buffer.from(formerKey).equals(key));
     const toKey = key ?? formerKey;
     const to: FulfilmentRow = { kind, supplierUrl: toUrl, supplierKey: former.supplierKey };
@@ -65,8 +71,8 @@ export async function setFulfilment(
     if (changed) {
       const isRewrapped = toUrl !== null && toKey !== undefined;
       const place = keyPlaces.supplier(subject, toUrl ?? '');
-      const supplierKey = isRewrapped ? await wrapStoredKey(tx, operator.vault, toKey, place) : null;
-      await storeFulfilment(tx, subject, { ...to, supplierKey });
+      const stored = isRewrapped ? await wrapStoredKey(tx, operator.vault, toKey, place) : null;
+      await storeFulfilment(tx, subject, { ...to, supplierKey: stored });
       const detail = { from: auditedFields(former), to: auditedFields(to), ...(newKey ? { newKey } : {}) };
       await recordAudit(tx, { actor: operator.actor, action: 'benefit.set-fulfilment', subject, detail });
     }

@@ -5,6 +5,7 @@ import type { Asked } from '../schemas/parts.js';
 import type { channelChange } from '../schemas/setup.js';
 import { requireChannelView } from './channel-change.js';
 import {
+  renameChannel,
   setCallback,
   setEncryption,
   setFrameOrigins,
@@ -34,11 +35,12 @@ function listChanges(
   appId: string,
   given: Asked<Static<typeof channelChange>>,
 ): (() => Promise<Changed<ChannelView>>)[] {
-  const { status, ipAllowList: ranges, limits, voidedPeriodEvents: send, frameOrigins: origins } = given;
+  const { name, status, ipAllowList: ranges, limits, voidedPeriodEvents: send, frameOrigins: origins } = given;
   const { encryption, callback, upcomingNoticeDays: days } = given;
   const when = <T>(value: T | undefined, change: (value: T) => Promise<Changed<ChannelView>>) =>
     value === undefined ? [] : [() => change(value)];
   return [
+    ...when(name, (to) => renameChannel(operator, { appId, name: to })),
     ...when(status, (to) => (to === 'ACTIVE' ? resumeChannel : suspendChannel)(operator, { appId })),
     ...when(ranges, (to) => setIpAllowList(operator, { appId, ranges: to })),
     ...when(limits, (to) => setLimits(operator, { appId, ...to })),

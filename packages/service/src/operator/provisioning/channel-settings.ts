@@ -1,3 +1,4 @@
+import { MAX_NOTICE_DAYS } from '@perennial/wire';
 import { encryptionVersions, eventTypes } from '@perennial/wire/enums';
 import {
   type CallbackEventType,
@@ -5,6 +6,7 @@ import {
   deleteCallbackUrl,
   findCallbackUrl,
   storeCallbackUrl,
+  storeChannelName,
   storeEncryption,
   storeFrameOrigins,
   storeIpAllowList,
@@ -14,7 +16,7 @@ import {
 } from '../../catalog/channels/channel-provisioning-sql.js';
 import { requestAlignment } from '../../subscriptions/store/orders/notice-alignments-sql.js';
 import { type Changed, type Operator, refusal } from '../operator.js';
-import { requireInteger, requireOneOf } from '../rules.js';
+import { requireInteger, requireName, requireOneOf } from '../rules.js';
 import { checkCallbackUrl } from './addresses/callback-url.js';
 import { requireFrameOrigins } from './addresses/frame-origins.js';
 import { requireIpRanges } from './addresses/ip-ranges.js';
@@ -53,6 +55,19 @@ export async function setIpAllowList(
   return changeChannel(operator, input.appId, 'channel.set-ip-list', async (tx, channel) => {
     const stored = await storeIpAllowList(tx, channel.channelId, ranges);
     return stored && { from: channel.ipAllowList, to: stored };
+  });
+}
+
+/** Changes the name that operators see. The app id stays. */
+export async function renameChannel(
+  operator: Operator,
+  input: { readonly appId: string; readonly name: string },
+): Promise<Changed<ChannelView>> {
+  const name = requireName('the name', input.name);
+  return changeChannel(operator, input.appId, 'channel.rename', async (tx, channel) => {
+    if (channel.name === name) return undefined;
+    await storeChannelName(tx, channel.channelId, name);
+    return { from: channel.name, to: name };
   });
 }
 
@@ -97,8 +112,6 @@ export async function setVoidedPeriodEvents(
     return { from: channel.voidedPeriodEvents, to: send };
   });
 }
-
-const MAX_NOTICE_DAYS = 30;
 
 /** Sets how many days before a renewal its notice is sent. Null: no notices. A job applies this to existing orders. */
 export async function setUpcomingNotices(

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
-import type { Static } from '@perennial/wire';
+import { randomInt, timingSafeEqual } from 'node:crypto';
+import { MAX_OVERLAP_HOURS, type Static } from '@perennial/wire';
 import { openChannelKeys } from '../../catalog/channels/channel-keys.js';
 import {
   type ChannelView,
@@ -17,6 +17,7 @@ import type { ChannelRow } from '../../catalog/channels/channels-sql.js';
 import {
   CREDENTIAL_NAMES,
   type CredentialName,
+  type Credentials,
   createCredentials,
   openCredentials,
   sealCredentials,
@@ -100,8 +101,6 @@ interface ResetCredentialsInput {
   readonly overlapHours?: number;
 }
 
-const MAX_OVERLAP_HOURS = 168;
-
 /**
  * Replaces secrets and returns the new ones, which are shown only now. The old secrets and all access tokens become
  * invalid at once. With an overlap, the old app secret stays valid for that time, and access tokens stay valid until
@@ -115,21 +114,45 @@ export async function resetCredentials(
   if (chosen.length === 0) throw refusal('no-credential-named')`no credential to reset is named`;
   requireUnique('credential', chosen);
   requireInteger('the hours of overlap', overlapHours, 0, MAX_OVERLAP_HOURS);
-  const rollsAppSecret = chosen.includes('appSecret');
-  if (overlapHours > 0 && !rollsAppSecret)
+  if (overlapHours > 0 && !chosen.includes('appSecret'))
     throw refusal('only-app-secret-overlaps')`only the app secret can overlap with the former one`;
   const fresh = createCredentials();
   const reset = Object.fromEntries(chosen.map((name) => [name, fresh[name]]));
-  const channel = await changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
-    const { dataKey } = await openChannelKeys(tx, operator.vault, row);
-    const next = { ...openCredentials(dataKey, appId, row), ...reset };
-    if (overlapHours > 0) await keepFormerAppSecret(tx, row.channelId, overlapHours);
-    else if (rollsAppSecret) await endFormerAppSecret(tx, operator.environment, row.channelId);
-    await storeCredentials(tx, { channelId: row.channelId, ...sealCredentials(dataKey, appId, next) });
-    if (overlapHours === 0) await endAccessTokens(tx, row.channelId);
-    return { credentials: chosen, ...(overlapHours > 0 ? { overlapHours } : {}) };
-  });
+  const channel = await replaceCredentials(operator, { appId, secrets: reset, overlapHours });
   return { ...channel, ...Object.fromEntries(chosen.map((name) => [name, toBase64Text(fresh[name])])) };
+}
+
+/**
+ * Replaces the given secrets, as `resetCredentials` does. Changes nothing if all of them are already in use, so that a
+ * repeated request does not end the overlap of the first.
+ */
+export async function replaceCredentials(
+  operator: Operator,
+  {
+    appId,
+    secrets,
+    overlapHours,
+  }: { readonly appId: string; readonly secrets: Partial<Credentials>; readonly overlapHours: number },
+): Promise<Changed<ChannelView>> {
+  return changeChannel(operator, appId, 'channel.reset-credentials', async (tx, row) => {
+    const { dataKey } = await openChannelKeys(tx, operator.vault, row);
+    const current = openCredentials(dataKey, appId, row);
+    const chosen = CREDENTIAL_NAMES.filter((name) => {
+      const secret = secrets[name];
+      return secret !== undefined && !timingSafeEqual(secret, current[name]);
+    });
+    if (chosen.length === 0) return undefined;
+    const rollsAppSecret = chosen.includes('appSecret');
+    const overlaps = rollsAppSecret && overlapHours > 0;
+    if (overlaps) await keepFormerAppSecret(tx, row.channelId, overlapHours);
+    else if (rollsAppSecret) await endFormerAppSecret(tx, operator.environment, row.channelId);
+    await storeCredentials(tx, {
+      channelId: row.channelId,
+      ...sealCredentials(dataKey, appId, { ...current, ...secrets }),
+    });
+    if (!overlaps) await endAccessTokens(tx, row.channelId);
+    return { credentials: chosen, ...(overlaps ? { overlapHours } : {}) };
+  });
 }
 
 /**

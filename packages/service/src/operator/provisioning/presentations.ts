@@ -24,7 +24,14 @@ export type SetPresentationInput = Omit<Static<typeof presentationChange>, 'icon
 };
 
 const MAX_DESCRIPTION = 120;
-const NOTHING: PresentationRow = { iconHash: null, descriptionZh: null, descriptionEn: null, useUrl: null };
+const NOTHING: PresentationRow = {
+  iconHash: null,
+  nameZh: null,
+  nameEn: null,
+  descriptionZh: null,
+  descriptionEn: null,
+  useUrl: null,
+};
 
 /** Stores a benefit's presentation. Every node uses it for the next page that it shows. */
 export async function setPresentation(
@@ -56,6 +63,8 @@ export async function setPresentation(
 }
 
 const readersFor = ({ environment }: Operator) => ({
+  nameZh: (text: string) => requireShownText('the Chinese name', text, MAX_DESCRIPTION),
+  nameEn: (text: string) => requireShownText('the English name', text, MAX_DESCRIPTION),
   descriptionZh: (text: string) => requireShownText('the Chinese description', text, MAX_DESCRIPTION),
   descriptionEn: (text: string) => requireShownText('the English description', text, MAX_DESCRIPTION),
   useUrl: (text: string) => requireSellerUrl('the address where codes are used', text, environment),

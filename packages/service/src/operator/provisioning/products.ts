@@ -11,6 +11,7 @@ import {
   lockLatestVersion,
   type NewProduct,
   type ProductView,
+  storeProductNames,
 } from '../../catalog/products/product-provisioning-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { DEFAULT_RETRY_DELAYS } from '../../subscriptions/domain/payments/debit-policy.js';
@@ -25,12 +26,14 @@ import {
   requireInteger,
   requireName,
   requireOneOf,
+  requireShownText,
   requireUnique,
 } from '../rules.js';
 import type { Asked } from '../schemas/parts.js';
-import type { productRequest, versionRequest } from '../schemas/setup.js';
+import type { productNames, productRequest, versionRequest } from '../schemas/setup.js';
 import { changeChannel } from './channel-change.js';
 import { type Authorized, findPeriodWarnings } from './period-rules.js';
+import { describeChange, readTexts } from './seller-values.js';
 
 /** A product to create. Retry delays are seconds after each failed attempt. Empty: no retries. Unset: the default. */
 type ProductInput = Asked<Static<typeof productRequest>>;
@@ -67,7 +70,10 @@ export async function createProductVersion(
     const versionOf = former.versionOf ?? former.productCode;
     const version = (await lockLatestVersion(tx, versionOf)) + 1;
     const productCode = asked ?? `${versionOf}_V${version}`;
-    const product = { ...requireProductInput(operator, { ...former, ...changes, productCode }), version, versionOf };
+    const { productName = former.productName } = changes;
+    const { nameZh, nameEn } = productName === former.productName ? former : NO_NAMES;
+    const input = requireProductInput(operator, { ...former, ...changes, productCode });
+    const product = { ...input, version, versionOf, nameZh, nameEn };
     if (!(await insertProduct(tx, product))) {
       throw refusal('product-exists')`there is already a product ${quoted(productCode)}`;
     }
@@ -79,6 +85,37 @@ export async function createProductVersion(
       await withdrawProduct(joined, { appId, productCode: formerCode });
     }
     return requireProductView(tx, productCode);
+  });
+}
+
+const MAX_NAME = 120;
+
+/** Changes the names that users see on the redemption page. Everything else of a product stays as it is. */
+export async function setProductNames(
+  operator: Operator,
+  { productCode, ...input }: { readonly productCode: string } & Asked<Static<typeof productNames>>,
+): Promise<Changed<ProductView>> {
+  const texts = readTexts(
+    {
+      nameZh: (text: string) => requireShownText('the Chinese name', text, MAX_NAME),
+      nameEn: (text: string) => requireShownText('the English name', text, MAX_NAME),
+    },
+    input,
+  );
+  if (Object.keys(texts).length === 0) {
+    throw refusal('nothing-to-change')`there is nothing to change; give at least one value`;
+  }
+  return inTransaction(operator, async (tx) => {
+    await requireProductView(tx, productCode);
+    await lockLatestVersion(tx, productCode);
+    const { nameZh, nameEn } = await requireProductView(tx, productCode);
+    const to = { nameZh, nameEn, ...texts };
+    const detail = describeChange({ nameZh, nameEn }, to);
+    if (detail) {
+      await storeProductNames(tx, { productCode, ...to });
+      await recordAudit(tx, { actor: operator.actor, action: 'product.set-names', subject: productCode, detail });
+    }
+    return { ...(await requireProductView(tx, productCode)), changed: detail !== undefined };
   });
 }
 
@@ -122,6 +159,7 @@ async function requireProductView(db: Queryable, productCode: string): Promise<P
   return requireFound(await describeProducts(db, productCode), 'product', productCode);
 }
 
+const NO_NAMES = { nameZh: null, nameEn: null };
 const MAX_AMOUNT_CENT = 100_000_000_000;
 const MAX_BENEFITS = 50;
 const MAX_RETRIES = 10;
@@ -171,5 +209,6 @@ function requireProductInput({ environment }: Operator, input: ProductInput): Ne
     retryDelays,
     version: 1,
     versionOf: null,
+    ...NO_NAMES,
   };
 }

@@ -1,4 +1,5 @@
-import { Type } from '@perennial/wire';
+import { settlementModes, Type } from '@perennial/wire';
+import { SETTLEMENT_KINDS } from '../../settlement/settlement-lines-sql.js';
 import {
   cents,
   changed,
@@ -64,6 +65,17 @@ export const closeRequest = Type.Object({ note: text() });
 export const differenceOwnerRequest = Type.Object({ owner: Type.OrNull(text(64)) });
 export const differenceChanged = Type.Object({ difference, changed });
 
+const terms = {
+  /** The first month in which the terms are valid. They are valid until the next terms of the channel. */
+  fromMonth: Type.String(),
+  /** The part of each debit that is the fee: 60 is 0.6 %. */
+  feeBasisPoints: Type.Integer(),
+  /** The fixed fee of each debit. */
+  feeFixedCent: cents,
+  /** The channel's part of what is left of its revenue after refunds and the fee. */
+  shareBasisPoints: Type.Integer(),
+};
+
 const sums = {
   collectedCent: cents,
   collectedCount: count,
@@ -83,6 +95,9 @@ export const settlementMonth = Type.Object({
   totals: Type.Object(sums),
   /** The sum of `laterCent` over all channels. */
   laterCent: cents,
+  /** The sums of all channels. Null if no channel has terms. */
+  feeCent: integerOrNull,
+  shareCent: integerOrNull,
   unsettled: count,
   channels: Type.Array(
     Type.Object({
@@ -97,6 +112,8 @@ export const settlementMonth = Type.Object({
       /** The changes of `laterCent` in detail. */
       later: Type.Object(sums),
       unsettled: count,
+      /** The fee and the share of the month with `later`. Null if the channel has no terms. */
+      fees: Type.OrNull(Type.Object({ ...terms, feeCent: cents, shareCent: cents })),
       products: Type.Array(Type.Object({ productCode: Type.String(), settlementMode: Type.String(), ...sums })),
     }),
   ),
@@ -107,3 +124,34 @@ export const settlementMonths = Type.Object({
   ),
 });
 export const closeMonthRequest = Type.Object({ confirmation: text(16), note: Type.Optional(text()) });
+
+const lineFilter = {
+  appId: text(64),
+  kind: Type.Optional(oneOf(...SETTLEMENT_KINDS)),
+  productCode: Type.Optional(text(64)),
+  settlementMode: Type.Optional(oneOf(...settlementModes)),
+};
+export const linesQuery = Type.Object({ ...lineFilter, ...paging });
+export const linesExportQuery = Type.Object(lineFilter);
+export const lines = Type.Object({
+  lines: Type.Array(
+    Type.Object({
+      kind: oneOf(...SETTLEMENT_KINDS),
+      time,
+      paymentOrderNo: Type.String(),
+      /** Null unless the line is a refund. */
+      refundNo: textOrNull,
+      externalOrderNo: Type.String(),
+      productCode: Type.String(),
+      settlementMode: Type.String(),
+      cycleNo: count,
+      amountCent: cents,
+    }),
+  ),
+  nextCursor,
+});
+
+export const feesRequest = Type.Object(terms);
+const versions = Type.Array(Type.Object({ ...terms, setBy: Type.String(), setAt: time }));
+export const fees = Type.Object({ fees: versions });
+export const feesChanged = Type.Object({ fees: versions, changed });

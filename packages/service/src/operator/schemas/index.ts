@@ -1,6 +1,7 @@
 export * as alerts from './alerts.js';
 export * as books from './books.js';
 export * as events from './events.js';
+export * as health from './health.js';
 export * as orders from './orders.js';
 export * as overview from './overview.js';
 export * as payments from './payments.js';

@@ -207,9 +207,47 @@ export const preview = Type.Object({
 });
 
 export const noteRequest = Type.Object({ text: text(2000) });
-export const note = Type.Object({ noteId: Type.String(), author: Type.String(), at: time, text: Type.String() });
+const noteFields = { noteId: Type.String(), author: Type.String(), at: time, text: Type.String() };
+export const note = Type.Object({
+  ...noteFields,
+  /** The names of the operators who are notified, because the note mentions them or their role. */
+  mentioned: Type.Array(Type.String()),
+});
+
+export const mentionsQuery = Type.Object(paging);
+export const mention = Type.Object({ ...noteFields, orderNo: Type.String() });
+export const mentions = Type.Object({ mentions: Type.Array(mention), nextCursor });
+export const mentionDismissed = Type.Object({ noteId: Type.String() });
 
 export const unmasked = Type.Object({ mobile: textOrNull, channelUserId: Type.String() });
+
+/** A claimed benefit's code. The operator gives a reason. */
+export const revealedCode = Type.Object({ claimNo: Type.String(), code: Type.String() });
+export const codeReplaceRequest = Type.Object({
+  /** The number of earlier codes that the page shows. A repeated request then replaces no further code. */
+  replaced: Type.Integer({ minimum: 0, maximum: 99 }),
+  reason,
+});
+export const codeReplaced = Type.Object({
+  claimNo: Type.String(),
+  /** PENDING: the new code is not there yet. */
+  status: oneOf('PENDING', 'FULFILLED'),
+  replaced: count,
+  changed,
+});
+
+export const redemptionLink = Type.Object({ url: Type.String(), expiresAt: time });
+export const linkCheckRequest = Type.Object({ link: text(16_000) });
+export const linkCheck = Type.Object({
+  /**
+   * OTHER_HOST: genuine, but the address is not this installation's. CHANGED: a value was changed, or the channel's
+   * secret was reset. INCOMPLETE: a part of the link is missing. NOT_OURS: of another installation or site.
+   */
+  status: oneOf('VALID', 'EXPIRED', 'CHANGED', 'INCOMPLETE', 'OTHER_HOST', 'NOT_OURS'),
+  host: textOrNull,
+  orderNo: textOrNull,
+  expiresAt: timeOrNull,
+});
 
 export const userQuery = Type.Object({ appId: text(64), channelUserId: text(128) });
 export const userAnswer = Type.Object({
@@ -263,6 +301,14 @@ export const userErased = Type.Object({
   agreements: count,
   /** Audit entries of earlier versions whose texts cannot be erased. */
   auditTextsKept: count,
+  changed,
+});
+
+export const mobileRequest = Type.Object({ ...userFields, mobile: text(32), reason });
+export const mobileChanged = Type.Object({
+  appId: Type.String(),
+  /** Masked. */
+  mobile: Type.String(),
   changed,
 });
 

@@ -104,11 +104,12 @@ export const cellsOverview = Type.Object({
 export const waitingCounts = Type.Object({
   alerts: count,
   approvals: count,
+  mentions: count,
   failedPayments: count,
   differences: count,
 });
 
-export const searchQuery = Type.Object({ q: Type.String({ minLength: 1, maxLength: 128 }) });
+export const searchQuery = Type.Object({ q: Type.String({ minLength: 1, maxLength: 200 }) });
 
 export const searchResult = Type.Object({
   kind: oneOf('order', 'payment', 'refund', 'agreement', 'event', 'user', 'channel', 'product'),

@@ -1,7 +1,10 @@
 import { Type } from '@perennial/wire';
+import { declineKinds } from '@perennial/wire/enums';
 import {
   cents,
   count,
+  digits,
+  inDigits,
   moment,
   nextCursor,
   oneOf,
@@ -14,11 +17,104 @@ import {
   timeOrNull,
 } from './parts.js';
 
+const listedFields = {
+  appId: Type.Optional(text(64)),
+  productCode: Type.Optional(text(64)),
+  paymentChannelCode: Type.Optional(text(64)),
+  /** Selects debits and refunds by the time at which they were sent. */
+  from: Type.Optional(moment),
+  to: Type.Optional(moment),
+  /** In cents, inclusive. */
+  amountFrom: Type.Optional(digits),
+  amountTo: Type.Optional(digits),
+};
+/** STARTED: the institution has not given a final result. */
+const listedStatus = { status: Type.Optional(oneOf('STARTED', 'SUCCESS', 'FAIL')) };
+/** The number of the attempt in its period. */
+const ofAttempt = { tryNo: Type.Optional(Type.String({ pattern: '^[1-9]\\d?$' })) };
+export const debitFilter = Type.Object({ ...listedStatus, ...listedFields, ...ofAttempt });
+export const debitsQuery = Type.Object({ ...listedStatus, ...listedFields, ...ofAttempt, ...paging });
+export const refundFilter = Type.Object({ ...listedStatus, ...listedFields });
+export const refundsQuery = Type.Object({ ...listedStatus, ...listedFields, ...paging });
+/** Without a number: all that match and have no final result. */
+export const askRequest = Type.Object({
+  /** The number of an attempt or a refund. */
+  number: Type.Optional(text(64)),
+  ...listedFields,
+  ...ofAttempt,
+});
+export const askAnswer = Type.Object({
+  /** The number of queries that were brought forward: at most 1,000. */
+  asked: count,
+  /** The number of matching debits or refunds that are queried within seconds anyway. */
+  soon: count,
+  /** The number of further matches, because of the limit. */
+  left: count,
+});
+
+const listedLine = {
+  orderNo: Type.String(),
+  externalOrderNo: Type.String(),
+  cycleNo: count,
+  paymentOrderNo: Type.String(),
+  appId: Type.String(),
+  productCode: Type.String(),
+  paymentChannelCode: Type.String(),
+  status: oneOf('STARTED', 'SUCCESS', 'FAIL'),
+  /** The current status of the period. */
+  paymentStatus: Type.String(),
+  amountCent: cents,
+  /** The institution's reason for a refusal. */
+  reason: textOrNull,
+  startedAt: time,
+  /** When the service learned of the result. */
+  settledAt: timeOrNull,
+  /** When the institution is queried next. Null if the result is final. */
+  askAt: timeOrNull,
+};
+/** A debit: one attempt to collect a period. */
+export const debitLine = Type.Object({
+  attemptNo: Type.String(),
+  ...listedLine,
+  tryNo: count,
+  /** The institution's time. */
+  paidAt: timeOrNull,
+  institutionRef: textOrNull,
+});
+export const refundLine = Type.Object({
+  refundNo: Type.String(),
+  ...listedLine,
+  /** The institution's time. */
+  refundedAt: timeOrNull,
+  requestedBy: Type.String(),
+});
+export const debitsAnswer = Type.Object({ payments: Type.Array(debitLine), nextCursor });
+export const refundsAnswer = Type.Object({ refunds: Type.Array(refundLine), nextCursor });
+export const listedTotals = Type.Object({
+  count,
+  amountCent: cents,
+  /** True if counting stopped at a limit of number or time, so that the real numbers may be higher. */
+  isAtLeast: Type.Boolean(),
+});
+/** A CSV file as in RFC 4180, with a header line. */
+export const listedCsv = Type.String();
+
+/** A list of payments with its filters, under a name that its operator chose. */
+export const savedView = Type.Object({ viewId: Type.String(), name: Type.String(), address: Type.String() });
+export const savedViews = Type.Object({ views: Type.Array(savedView) });
+export const viewRequest = Type.Object({
+  name: text(60),
+  /** The page's URL below /console. These pages have no personal data in their filters. */
+  address: Type.String({ maxLength: 5000, pattern: '^/payments(\\?[\\w=&%.~+*!()-]*)?$' }),
+});
+export const viewDeleted = Type.Object({ viewId: Type.String() });
+
 const failedFields = {
   /** FAIL_RETRY: the period waits for a retry. FAIL: the failure is final. Unset: both. */
   status: Type.Optional(oneOf('FAIL_RETRY', 'FAIL')),
   /** The reason, exactly as the institution gave it. */
   reason: Type.Optional(text(500)),
+  declineKind: Type.Optional(oneOf(...declineKinds)),
   paymentChannelCode: Type.Optional(text(64)),
   appId: Type.Optional(text(64)),
   productCode: Type.Optional(text(64)),
@@ -39,6 +135,7 @@ export const failedPayment = Type.Object({
   paymentStatus: oneOf('FAIL_RETRY', 'FAIL'),
   amountCent: cents,
   reason: textOrNull,
+  declineKind: oneOf(...declineKinds),
   /** The number of attempts. */
   tries: count,
   failedAt: time,
@@ -51,7 +148,9 @@ export const failedSummary = Type.Object({
   /** True if counting stopped at a limit of number or time, so that the real numbers may be higher. */
   isAtLeast: Type.Boolean(),
   total: Type.Object(group),
-  byReason: Type.Array(Type.Object({ reason: textOrNull, ...group })),
+  byKind: Type.Array(Type.Object({ declineKind: oneOf(...declineKinds), ...group })),
+  /** The institutions' own words, each with the kind to which it belongs. */
+  byReason: Type.Array(Type.Object({ reason: textOrNull, declineKind: oneOf(...declineKinds), ...group })),
   byInstitution: Type.Array(Type.Object({ paymentChannelCode: Type.String(), ...group })),
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
   /** Payments of the last 30 days that succeeded on their second or a later attempt, by the number of attempts. */
@@ -75,9 +174,28 @@ export const bulkRequest = Type.Object({
   filter: Type.Optional(
     Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
   ),
+  /**
+   * A pasted or uploaded list: numbers of orders or payments, or the channel's own numbers, one on each line. For
+   * RETRY, REFUND and UNSUBSCRIBE.
+   */
+  numbers: Type.Optional(text(500_000)),
+  /** The name of the file with the numbers, which the run shows. */
+  fileName: Type.Optional(text(100)),
+  /** The period that is meant in each order of a list. Unset: the latest. The number of a payment names its period. */
+  cycleNo: Type.Optional(Type.Integer({ minimum: 1, maximum: 9999 })),
   reason,
   /** The idempotency key. */
   key: text(),
+});
+
+/**
+ * The filter of a REFUND run in addition to the filter of orders. With `paidFrom` or `paidTo`, the run selects all
+ * refundable payments of this time, and only `appId`, `productCode` and `cycleNo` limit them further.
+ */
+export const refundRunFilter = Type.Object({
+  cycleNo: Type.Optional(inDigits(4)),
+  paidFrom: Type.Optional(moment),
+  paidTo: Type.Optional(moment),
 });
 
 export const bulkRun = Type.Object({
@@ -131,8 +249,8 @@ export const APPROVAL_STATUSES = ['WAITING', 'APPROVED', 'DECLINED', 'WITHDRAWN'
 export const approvalsQuery = Type.Object({
   status: Type.Optional(oneOf(...APPROVAL_STATUSES)),
   /**
-   * True: only those of the operator's own requests that were declined or failed and are not acknowledged yet, and the
-   * operator's own approved changes that can be carried out.
+   * True: only those of the operator's own requests whose outcome is not acknowledged yet, and the operator's own approved
+   * changes that can be carried out. For requests of support, an approval is an outcome too.
    */
   unseen: Type.Optional(oneOf('true')),
   ...paging,
@@ -169,13 +287,15 @@ export const approval = Type.Object({
    */
   result: textOrNull,
   said,
+  /** The role that decides, besides admins. */
+  decider: oneOf('support', 'finance', 'admin'),
   /** True if the operator may approve or decline the request. Always false for their own requests. */
   mayDecide: Type.Boolean(),
   /** True for the operator's own undecided requests. */
   mayWithdraw: Type.Boolean(),
   /** True for the operator's own approved changes that they can carry out now, to see the secrets. */
   mayCarryOut: Type.Boolean(),
-  /** True for the operator's own declined or failed requests until they are acknowledged. */
+  /** True for the operator's own requests whose outcome is not acknowledged. */
   isUnseen: Type.Boolean(),
 });
 export const approvals = Type.Object({ approvals: Type.Array(approval), nextCursor });

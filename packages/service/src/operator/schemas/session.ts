@@ -7,8 +7,8 @@ export const role = oneOf(...ROLES);
 export const signInRequest = Type.Object({
   name: text(64),
   password: Type.String({ minLength: 1, maxLength: 1024 }),
-  /** The six-digit code, if the operator has set up a second factor. */
-  code: Type.Optional(Type.String({ maxLength: 16 })),
+  /** A code of the authenticator app or a recovery code, if the operator has set up a second factor. */
+  code: Type.Optional(Type.String({ maxLength: 32 })),
 });
 
 export const session = Type.Object({
@@ -20,6 +20,8 @@ export const session = Type.Object({
   currency: Type.String(),
   version: Type.String(),
   hasTotp: Type.Boolean(),
+  /** The number of unused recovery codes. */
+  recoveryCodesLeft: Type.Integer(),
   hasPassword: Type.Boolean(),
   /** True if the operator must set up a second factor before they can do anything else. */
   needsTotp: Type.Boolean(),
@@ -48,7 +50,7 @@ export const signInWays = Type.Object({
 
 export const proofRequest = Type.Object({
   password: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-  code: Type.Optional(Type.String({ maxLength: 16 })),
+  code: Type.Optional(Type.String({ maxLength: 32 })),
 });
 
 export const ownSession = Type.Object({
@@ -75,6 +77,8 @@ export const passwordRequest = Type.Object({
 
 /** The secret of a second factor, shown only once. The factor takes effect when its first code is entered. */
 export const totpBegun = Type.Object({ secret: Type.String(), uri: Type.String() });
-export const totpRequest = Type.Object({ code: text(16) });
+export const totpRequest = Type.Object({ code: text(32) });
+/** Each replaces an authenticator code once. They are shown only once. */
+export const recoveryCodes = Type.Object({ recoveryCodes: Type.Array(Type.String()) });
 
 export const nothing = Type.Object({});

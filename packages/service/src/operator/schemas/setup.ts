@@ -1,4 +1,4 @@
-import { encryptionVersions, eventTypes, periodTypes, settlementModes, Type } from '@perennial/wire';
+import { encryptionVersions, eventTypes, MAX_OVERLAP_HOURS, periodTypes, settlementModes, Type } from '@perennial/wire';
 import { TONES } from '../../redeem/brand/tones.js';
 import { cents, changed, count, integerOrNull, oneOf, text, textOrNull, time, timeOrNull } from './parts.js';
 
@@ -69,6 +69,7 @@ export const channelCreated = Type.Object({
 
 /** Given fields are changed. */
 export const channelChange = Type.Object({
+  name: Type.Optional(text()),
   status: Type.Optional(oneOf('ACTIVE', 'SUSPENDED')),
   ipAllowList: Type.Optional(strings),
   limits: Type.Optional(Type.Object({ ratePerSecond: Type.Integer(), rateBurst: Type.Optional(Type.Integer()) })),
@@ -121,7 +122,7 @@ export const imageAnswer = Type.Object({ mediaType: Type.String(), base64: Type.
 export const credentialsRequest = Type.Object({
   names: Type.Array(oneOf('appSecret', 'aesKey', 'callbackSecret'), { minItems: 1, maxItems: 3 }),
   /** Hours for which the former app secret stays valid, 0 to 168. */
-  overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 168 })),
+  overlapHours: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_HOURS })),
 });
 export const credentialsAnswer = Type.Object({
   channel,
@@ -156,6 +157,9 @@ export const product = Type.Object({
   version: count,
   /** The product code of the first version. Null if this product is the first version. */
   versionOf: textOrNull,
+  /** The names on the redemption page in Chinese and English. Null: `productName`. */
+  nameZh: textOrNull,
+  nameEn: textOrNull,
   createdAt: time,
 });
 export const products = Type.Object({ products: Type.Array(product) });
@@ -164,6 +168,9 @@ export const productRequest = Type.Object({
   ...productFields,
   retryDelays: Type.Optional(Type.Array(Type.Integer(), { maxItems: 10 })),
 });
+/** Unset names stay unchanged, and null removes a name. */
+export const productNames = Type.Object({ nameZh: optionalText(500), nameEn: optionalText(500) });
+export const productChanged = Type.Object({ product, changed });
 /** A new version of a product. Unset fields are copied from the former version, which running orders keep. */
 export const versionRequest = Type.Object({
   productCode: Type.Optional(text(64)),
@@ -195,6 +202,8 @@ export const paymentChannel = Type.Object({
   commonNumbers: Type.Boolean(),
   channels: strings,
   createdAt: time,
+  /** Since when renewals are held. Null: they are not. */
+  debitsPausedAt: timeOrNull,
 });
 export const paymentChannels = Type.Object({ paymentChannels: Type.Array(paymentChannel) });
 export const paymentChannelRequest = Type.Object({
@@ -225,6 +234,8 @@ export const benefitView = Type.Object({
   products: strings,
   presentation: Type.Object({
     icon: Type.OrNull(image),
+    nameZh: textOrNull,
+    nameEn: textOrNull,
     descriptionZh: textOrNull,
     descriptionEn: textOrNull,
     useUrl: textOrNull,
@@ -252,6 +263,8 @@ export const benefitChanged = Type.Object({ benefit: benefitView, changed });
 /** Unset fields stay unchanged, and null removes a field. */
 export const presentationChange = Type.Object({
   icon: picture,
+  nameZh: optionalText(500),
+  nameEn: optionalText(500),
   descriptionZh: optionalText(500),
   descriptionEn: optionalText(500),
   useUrl: optionalText(2000),

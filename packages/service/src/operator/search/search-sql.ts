@@ -77,6 +77,30 @@ export const hasClaim: Query<[orderNo: number, cycleNo: number, position: number
   parameters: ['bigint', 'integer', 'integer'],
 });
 
+/**
+ * Finds the orders whose claims have one of these codes, or had it before an operator replaced it. Each channel has its
+ * own hash of a code.
+ */
+export const findOrdersByCode = declareList({
+  text: `select c.order_no as "orderNo", false as "isReplaced"
+    from unnest($1::bytea[]) as k(hash), lateral (select * from claims c where c.code_hash = k.hash offset 0) c
+    union all select r.order_no, true
+    from unnest($1::bytea[]) as k(hash), lateral (select * from replaced_codes r where r.code_hash = k.hash offset 0) r
+    limit $2`,
+  parameters: ['bytea[]', 'bigint'],
+  columns: columns({ orderNo: 'bigint', isReplaced: 'boolean' }),
+  byIndex: true,
+});
+
+/** Finds the debits that have this reference at an institution, which users see on their bank statements. */
+export const findDebitsByReference = declareList({
+  text: `select d.order_no as "orderNo", d.cycle_no as "cycleNo" from debit_attempts d where d.institution_ref = $1
+    order by d.order_no desc, d.cycle_no desc limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: columns({ orderNo: 'bigint', cycleNo: 'integer' }),
+  byIndex: true,
+});
+
 export type FoundAgreement = RowOf<typeof AGREEMENT_COLUMNS>;
 
 const AGREEMENT_COLUMNS = columns({
@@ -96,6 +120,17 @@ export const findAgreementById: Query<[agreementId: number], FoundAgreement | un
   parameters: ['bigint'],
   columns: AGREEMENT_COLUMNS,
 });
+
+/** Finds the agreements that have this number at an institution, by the number's hash. Newest first. */
+export const findAgreementsByInstitutionNo: Query<[institutionHash: Buffer, limit: number], FoundAgreement[]> =
+  declareList({
+    text: `select ${AGREEMENT_FIELDS} from payment_channels p, lateral (
+        select * from agreements a where a.payment_channel_code = p.code and a.institution_hash = $1 offset 0) a
+      where a.agreement_no is not null order by a.agreement_id desc limit $2`,
+    parameters: ['bytea', 'bigint'],
+    columns: AGREEMENT_COLUMNS,
+    byIndex: true,
+  });
 
 /** Newest first. */
 export const findAgreementsByCardTail: Query<[tail: string, limit: number], FoundAgreement[]> = declareList({

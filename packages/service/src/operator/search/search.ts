@@ -3,7 +3,10 @@ import { openChannelKeys } from '../../catalog/channels/channel-keys.js';
 import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
 import type { Queryable } from '../../platform/db/database.js';
+import { createKeyedHasher, type KeyedHasher } from '../../platform/secrets/keyed-hasher.js';
 import type { Vault } from '../../platform/secrets/vault.js';
+import { hashClaimCode } from '../../subscriptions/domain/benefits/claim-code.js';
+import { parseClaimNo } from '../../subscriptions/domain/benefits/claim-numbers.js';
 import {
   formatPaymentOrderNo,
   type PaymentReference,
@@ -26,11 +29,14 @@ import {
   type FoundUser,
   findAgreementById,
   findAgreementsByCardTail,
+  findAgreementsByInstitutionNo,
   findChannelsByPrefix,
+  findDebitsByReference,
   findEventByNumber,
   findLatestOrder,
   findOrderByExternal,
   findOrders,
+  findOrdersByCode,
   findOrdersInRanges,
   findPayment,
   findProductsByPrefix,
@@ -60,6 +66,10 @@ interface Searching {
    * numbers.
    */
   readonly mobileHashes: Awaited<ReturnType<typeof hashMobile>>;
+  /** The hashes of the text as a code. Empty if the text is too short, or the role may not see codes. */
+  readonly codeHashes: readonly Buffer[];
+  /** The hash of the text as an institution's number of an agreement. Unset for the same reasons. */
+  readonly institutionHash: Buffer | undefined;
   readonly role: Role;
   readonly currency: string | undefined;
 }
@@ -74,11 +84,17 @@ export async function search(operator: Operator, input: { readonly q: string }, 
   const mayFindMobiles = mayDo(role, ROLE_FOR_MOBILES);
   if (mobile !== undefined && mayFindMobiles) await traceRead(operator, 'search.mobile', 'mobile', mobile);
   const mobileHashes = mobile !== undefined && mayFindMobiles ? await hashMobile(operator, mobile) : [];
+  const maySeeSealed = text.length >= MIN_SEALED && mayDo(role, ROLE_FOR_SEALED);
+  const hashes = {
+    mobileHashes,
+    codeHashes: maySeeSealed ? await hashCode(operator, text) : [],
+    institutionHash: maySeeSealed ? await hasherOf(operator).hash(text) : undefined,
+  };
   const results = await operator.database.transaction(
     async (db) => {
       const found: SearchResult[] = [];
       for (const lookUp of LOOK_UPS)
-        found.push(...(await lookUp({ db, text, mobileHashes, role, currency: operator.currency })));
+        found.push(...(await lookUp({ db, text, role, currency: operator.currency, ...hashes })));
       return found;
     },
     { readOnly: true, statementMs: MAX_STATEMENT_MS },
@@ -128,6 +144,14 @@ const byAttemptNo: LookUp = async (searching) => {
   return describePayment(searching, reference, 'attempt-number');
 };
 
+/** A reference is unique at its institution, but two institutions may use the same one. */
+const byInstitutionReference: LookUp = async (searching) => {
+  const found: SearchResult[] = [];
+  for (const debit of await findDebitsByReference(searching.db, searching.text, MOST))
+    found.push(...(await describePayment(searching, debit, 'institution-reference')));
+  return found;
+};
+
 async function describePayment(
   { db, currency }: Searching,
   { orderNo, cycleNo }: PaymentReference,
@@ -162,6 +186,13 @@ const byAgreementNo: LookUp = async ({ db, text, role }) => {
   return agreement ? [await describeAgreement(db, agreement, 'agreement-number', role)] : [];
 };
 
+const byInstitutionAgreementNo: LookUp = async ({ db, institutionHash, role }) => {
+  const found: SearchResult[] = [];
+  for (const agreement of institutionHash ? await findAgreementsByInstitutionNo(db, institutionHash, MOST) : [])
+    found.push(await describeAgreement(db, agreement, 'institution-agreement-number', role));
+  return found;
+};
+
 const byCardTail: LookUp = async ({ db, text, role }) => {
   if (!/^\d{4}$/.test(text)) return [];
   const agreements = await findAgreementsByCardTail(db, text, MOST);
@@ -171,11 +202,19 @@ const byCardTail: LookUp = async ({ db, text, role }) => {
 };
 
 const byClaimNo: LookUp = async ({ db, text, role }) => {
-  const [, payment = '', position] = /^C(\d+)(\d\d)$/i.exec(text) ?? [];
-  const reference = parsePaymentOrderNo(payment);
-  if (!reference || !(await hasClaim(db, reference.orderNo, reference.cycleNo, Number(position)))) return [];
+  const reference = parseClaimNo(text);
+  if (!reference || !(await hasClaim(db, reference.orderNo, reference.cycleNo, reference.position))) return [];
   const found = await findOrders(db, [reference.orderNo]);
   return found.map((order) => describeOrder(order, 'claim-number', role));
+};
+
+const byBenefitCode: LookUp = async ({ db, codeHashes, role }) => {
+  const claims = codeHashes.length === 0 ? [] : await findOrdersByCode(db, codeHashes, MOST);
+  const orders = claims.length === 0 ? [] : await findOrders(db, [...new Set(claims.map(({ orderNo }) => orderNo))]);
+  return orders.map((order) => {
+    const isReplaced = claims.every(({ orderNo, isReplaced }) => orderNo !== order.orderNo || isReplaced);
+    return describeOrder(order, isReplaced ? 'replaced-benefit-code' : 'benefit-code', role);
+  });
 };
 
 const byEventId: LookUp = async ({ db, text }) => {
@@ -220,7 +259,33 @@ function parseMobile(text: string): string | undefined {
 const openedKeys = new WeakMap<Vault, ReadonlyMap<string, Sealing>>();
 
 /** Hashes the mobile number with the key of each channel. */
-async function hashMobile({ database, vault }: Operator, mobile: string) {
+async function hashMobile(operator: Operator, mobile: string) {
+  const channels = await openLookUpKeys(operator);
+  return channels.map(({ channelId, sealing }) => ({ channelId, mobileHash: sealing.hash(mobile, 'mobile') }));
+}
+
+/** The role that may reveal codes. A search by a code or by an institution's number of an agreement confirms a guess. */
+const ROLE_FOR_SEALED: Role = 'support';
+/** Shorter texts are not looked up as codes and as numbers of institutions. */
+const MIN_SEALED = 6;
+
+/** Hashes the text as a code with the key of each channel, also in upper case, in which the service generates codes. */
+async function hashCode(operator: Operator, text: string): Promise<Buffer[]> {
+  const channels = await openLookUpKeys(operator);
+  const spellings = [...new Set([text, text.toUpperCase()])];
+  return channels.flatMap(({ sealing }) => spellings.map((spelling) => hashClaimCode(sealing, spelling)));
+}
+
+const hashers = new WeakMap<Vault, KeyedHasher>();
+
+/** Returns the hasher of the institutions' numbers. Cached, because it reads its key once. */
+function hasherOf({ database, vault }: Operator): KeyedHasher {
+  const hasher = hashers.get(vault) ?? createKeyedHasher(database, vault, 'institution numbers');
+  hashers.set(vault, hasher);
+  return hasher;
+}
+
+async function openLookUpKeys({ database, vault }: Operator) {
   const before = openedKeys.get(vault);
   const channels: { channelId: number; name: string; sealing: Sealing }[] = [];
   for (const row of await listLookUpKeys(database)) {
@@ -229,7 +294,7 @@ async function hashMobile({ database, vault }: Operator, mobile: string) {
     channels.push({ channelId: row.channelId, name, sealing: before?.get(name) ?? (await open()) });
   }
   openedKeys.set(vault, new Map(channels.map(({ name, sealing }) => [name, sealing])));
-  return channels.map(({ channelId, sealing }) => ({ channelId, mobileHash: sealing.hash(mobile, 'mobile') }));
+  return channels;
 }
 
 const byChannel: LookUp = async ({ db, text }) => {
@@ -253,8 +318,11 @@ const LOOK_UPS: readonly LookUp[] = [
   byPaymentNo,
   byAttemptNo,
   byRefundNo,
+  byInstitutionReference,
   byAgreementNo,
+  byInstitutionAgreementNo,
   byClaimNo,
+  byBenefitCode,
   byUserId,
   byMobile,
   byEventId,

@@ -5,12 +5,21 @@ import type { Frame } from './layout.js';
 
 export type PagePath = '' | '/benefits' | '/codes' | '/past' | '/payments' | '/unsubscribe' | '/ended';
 
+/** The parts of a frame that URLs contain. */
+type Way = Pick<Frame, 'root' | 'lang'>;
+
 export const pageAddress = (
-  { root }: Pick<Frame, 'root'>,
+  { root, lang }: Way,
   link: SignedLink,
   path: PagePath = '',
   more: Readonly<Record<string, string>> = {},
-): string => `${root}/redeem${path}?${toLinkQuery(link, more)}`;
+): string => `${root}/redeem${path}?${toLinkQuery(link, lang === undefined ? more : { ...more, lang })}`;
+
+/** Returns the URL to which a form is posted. */
+export const postAddress = (
+  { root, lang }: Way,
+  path: '/claim' | '/claim-all' | '/unsubscribe' | '/send-code' | '/send-link',
+): string => `${root}/redeem${path}${lang === undefined ? '' : `?lang=${lang}`}`;
 
 /** Returns a benefit as URLs name it, such as `3-1`. */
 export const benefitText = ({ cycleNo, position }: BenefitPosition): string => `${cycleNo}-${position}`;
@@ -22,7 +31,7 @@ export const DONE_ANCHOR = 'done';
 export type Place = BenefitPosition | undefined;
 
 export const placeAddress = (
-  frame: Pick<Frame, 'root'>,
+  frame: Way,
   link: SignedLink,
   place: Place,
   more: Readonly<Record<string, string>> = {},
@@ -32,7 +41,7 @@ export const placeAddress = (
     : pageAddress(frame, link, '', more);
 
 /** Returns the URL to show after a claim: the page on which the claim was made. */
-export const doneAddress = (frame: Pick<Frame, 'root'>, link: SignedLink, place: Place, done: string): string =>
+export const doneAddress = (frame: Way, link: SignedLink, place: Place, done: string): string =>
   `${placeAddress(frame, link, place, { done })}#${DONE_ANCHOR}`;
 
 export function renderLinkInputs(link: SignedLink): Html {

@@ -1,8 +1,7 @@
 import { html, isolated } from '../html.js';
 import type { RedeemEnding } from '../page-sql.js';
-import { findLinkToKeep } from '../page-view.js';
+import { findLinkToKeep, productNameOf } from '../page-view.js';
 import { sellerOf } from '../seller.js';
-import { toShownText } from '../shown-text.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
 import { type Frame, renderDocument } from './layout.js';
@@ -19,7 +18,7 @@ export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): strin
   const { link, read, channel } = visit;
   const { order, toClaim, lastDeadline } = read;
   const seller = sellerOf(channel);
-  const product = toShownText(read.productName);
+  const product = productNameOf(read, texts.language);
   const keep = findLinkToKeep(visit, order, read);
   const left =
     lastDeadline === null

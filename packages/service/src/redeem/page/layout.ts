@@ -9,6 +9,12 @@ export interface Frame {
   readonly texts: Texts;
   readonly money: (cents: number) => string;
   readonly root: string;
+  /** The language that the user has chosen on the page. Undefined: the browser's language. */
+  readonly lang: 'zh' | 'en' | undefined;
+  /** Returns the URL of this page in the other language. */
+  readonly switchAddress: () => string;
+  /** True if the installation can send messages to users. */
+  readonly canSend: boolean;
 }
 
 export interface Document {
@@ -52,14 +58,19 @@ export function renderDocument(
 ${accent === null ? undefined : html`<link rel="stylesheet" href="${root}${accentPath(accent)}">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
 </head>
 <body>
-${seller && renderSellerHeader(frame, seller, hasWayBack)}${main}
+${seller ? renderSellerHeader(frame, seller, hasWayBack) : html`<header class="ways">${renderSwitch(frame)}</header>\n`}${main}
 ${seller && renderFooter(frame, seller, smallPrint)}</body>
 </html>
 `.text;
 }
 
-/** Renders the seller's name and logo, and the link back to the seller. */
-function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: boolean): Html {
+/** Renders the link to the page in the other language. */
+const renderSwitch = ({ texts, switchAddress }: Frame): Html =>
+  html`<a class="switch" href="${switchAddress()}" lang="${texts.other.lang}" hreflang="${texts.other.lang}" rel="nofollow">${texts.other.name}</a>`;
+
+/** Renders the seller's name and logo, the link back to the seller, and the language switch. */
+function renderSellerHeader(frame: Frame, seller: Seller, hasWayBack: boolean): Html {
+  const { texts, root } = frame;
   const mark = seller.logo
     ? html`<img class="logo" src="${root}/redeem/images/${seller.logo}" alt="">`
     : html`<span class="logo monogram" aria-hidden="true">${seller.monogram}</span>`;
@@ -69,7 +80,7 @@ function renderSellerHeader({ texts, root }: Frame, seller: Seller, hasWayBack: 
     html`<a class="back" href="${seller.shopUrl}" rel="noopener noreferrer"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg><span>${texts.backTo(seller.nameHtml)}</span></a>`;
   return html`<header class="seller">
 <p class="who">${mark}<bdi class="name">${seller.name}</bdi></p>
-${back || undefined}</header>
+<p class="ways">${back || undefined}${renderSwitch(frame)}</p></header>
 `;
 }
 

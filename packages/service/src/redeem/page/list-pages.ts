@@ -7,11 +7,11 @@ import {
   isGone,
   keepWholeGroups,
   type PageBenefit,
+  productNameOf,
   toDone,
   toPageBenefits,
 } from '../page-view.js';
 import { sellerOf } from '../seller.js';
-import { toShownText } from '../shown-text.js';
 import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { benefitText, type PagePath, pageAddress } from './addresses.js';
@@ -41,6 +41,8 @@ interface ListPage {
   /** The result of the user's last action. */
   readonly told?: Html;
   readonly title: string;
+  /** True if the list is empty. The page then has no heading above it. */
+  readonly isEmpty?: boolean;
   readonly path: PagePath;
   readonly content: Html;
   /** The first entry of the next page. */
@@ -71,6 +73,7 @@ export function renderListPage(frame: Frame, visit: Visit<RedeemList>, options: 
   return renderList(frame, visit, {
     told,
     title: listTitle(frame.texts, list),
+    isEmpty: benefits.length === 0,
     path: LIST_PATHS[list],
     content: benefits.length === 0 ? renderEmpty(frame.texts, list) : content,
     next: next && benefitText(next),
@@ -139,7 +142,7 @@ export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): 
 function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>, page: ListPage): string {
   const { texts } = frame;
   const seller = sellerOf(channel);
-  const product = toShownText(read.productName);
+  const product = productNameOf(read, texts.language);
   const to = (more: Readonly<Record<string, string>>) => pageAddress(frame, link, page.path, more);
   const next =
     page.next && html`<a class="button button-quiet" href="${to({ from: page.next })}">${texts.showMore}</a>`;
@@ -147,9 +150,9 @@ function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>,
   const main = html`<main class="page page-narrow">
 ${GIFT}
 <p class="up"><a class="link" href="${pageAddress(frame, link)}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg>${texts.back}</a></p>
-${page.told}<section class="panel" aria-labelledby="list">
+${page.told}<section class="panel"${page.isEmpty ? undefined : html` aria-labelledby="list"`}>
 <h1 class="list-of name">${isolated(product)}</h1>
-<h2 class="list-title" id="list">${page.title}</h2>
+${page.isEmpty ? undefined : html`<h2 class="list-title" id="list">${page.title}</h2>`}
 ${page.content}
 <p class="actions">${next}${first || undefined}</p>
 </section></main>`;

@@ -1,18 +1,19 @@
-import { isWaitingForRetry } from '../../subscriptions/domain/payments/payment-states.js';
+import { hasEnded } from '../../subscriptions/domain/orders/order-states.js';
 import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
 import type { SignedLink } from '../link.js';
 import type { JustClaimed, RedeemPage } from '../page-sql.js';
-import { createPageView, findLinkToKeep, type PageView } from '../page-view.js';
+import { createPageView, EVERYTHING, findLinkToKeep, type PageView } from '../page-view.js';
 import { type Seller, sellerOf } from '../seller.js';
-import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
 import { type Frame, renderDocument } from './layout.js';
 import { GIFT } from './parts/benefit-item.js';
-import { renderClaimForm, renderGroups } from './parts/claimable-groups.js';
+import { renderClaimEverything, renderClaimForm, renderGroups } from './parts/claimable-groups.js';
 import { type PictureRoom, renderCheckAgain, renderCodes } from './parts/codes.js';
+import { renderFailure } from './parts/failure.js';
 import { renderIllustration } from './parts/illustrations.js';
-import { renderJustDone } from './parts/just-done.js';
+import { renderEverythingDone, renderJustDone } from './parts/just-done.js';
+import { renderLinkExpiry } from './parts/link-expiry.js';
 import { renderLinkToKeep } from './parts/link-to-keep.js';
 import { renderNotice } from './parts/notice.js';
 import { renderPayment } from './parts/payments.js';
@@ -26,7 +27,7 @@ export interface PageOptions {
 }
 
 /** Byte limit of the page's content, without the surrounding HTML document. */
-const MAX_BYTES = 46_500;
+const MAX_BYTES = 45_500;
 /** Byte limits of the claimable benefits and of the payments. */
 const MAX_CLAIMABLE_BYTES = 13_000;
 const MAX_PAYMENTS_BYTES = 4_500;
@@ -35,16 +36,21 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const { now, done, notice } = options;
   const { link, channel } = visit;
   const seller = sellerOf(channel);
-  const view = createPageView(visit, now, done);
+  const view = createPageView(visit, now, done, frame.texts.language);
   const title = `${view.productName} · ${frame.texts.yourBenefits} · ${seller.name}`;
   const keep = findLinkToKeep(visit, view.order, view);
   const hero = renderHero(frame, view);
-  const told = html`${renderNotice(notice)}${renderPaymentNotice(frame.texts, view)}`;
-  const toClaim = html`${renderClaimableSection(frame, visit, seller, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
+  const [latest] = view.payments;
+  const everything = done === EVERYTHING ? renderEverythingDone(frame, view) : undefined;
+  const told = html`${renderNotice(notice)}${everything}${latest && renderFailure(frame, view.order, latest, seller)}`;
+  const toClaim = html`${renderClaimableSection(frame, visit, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
+  const expiry = keep
+    ? undefined
+    : renderLinkExpiry(frame, visit, seller, view.toClaimCount === 0 && view.codesCount > 0);
   const side = html`${renderPayments(frame, link, seller, view)}
 ${renderSubscriptionPanel(frame, link, view)}`;
   const smallPrint = renderSmallPrint(frame, view.order);
-  const others = [hero, told, toClaim, side, smallPrint];
+  const others = [hero, told, toClaim, expiry, side, smallPrint];
   const hasCodes = view.codesCount > 0;
   const room: PictureRoom = { bytes: hasCodes ? MAX_BYTES - countBytes(html`${title}${others}`) : 0, isOpen: true };
   const main = html`<main class="page">
@@ -53,7 +59,7 @@ ${hero}
 <div class="columns">
 <div class="main">
 ${told}${renderJustDone(frame, link, view.done, room)}${toClaim}
-${renderCodesSection(frame, link, view, room)}${renderPastLink(frame, link, view)}</div>
+${renderCodesSection(frame, link, view, room)}${renderPastLink(frame, link, view)}${expiry}</div>
 <div class="side">
 ${side}
 </div>
@@ -62,72 +68,48 @@ ${side}
   return renderDocument(frame, { title, seller, main, smallPrint });
 }
 
-/** Renders the product, its progress, and its dates. */
+/** Renders the product, its progress, and its dates. A subscription that has ended has no progress. */
 function renderHero({ texts }: Frame, { productName, order, periodFrom, periodTo }: PageView): Html {
+  const heading = html`<p class="chip chip-hero">${texts.status[order.status]}</p>
+<h1 class="name">${isolated(productName)}</h1>`;
+  if (hasEnded(order.status)) {
+    const end = order.status === 'COMPLETED' ? periodTo : (order.unsubscribedAt ?? order.createdAt);
+    const dates = order.status === 'TERMINATED' ? texts.date(order.createdAt) : texts.dates(order.createdAt, end);
+    return html`<section class="hero hero-ended">
+${heading}
+<p class="period"><span>${dates}</span></p>
+</section>`;
+  }
   const period = texts.period(order.cycleNo, order.totalCycles);
   return html`<section class="hero">
-<p class="chip chip-hero">${texts.status[order.status]}</p>
-<h1 class="name">${isolated(productName)}</h1>
+${heading}
 <p class="period"><strong>${period}</strong> <span>${texts.dates(periodFrom, periodTo)}</span></p>
 <progress max="${order.totalCycles}" value="${order.cycleNo}" aria-label="${period}"></progress>
 </section>`;
 }
 
-/** Renders a notice if the latest payment has failed, unless it was the first debit. */
-function renderPaymentNotice(texts: Texts, { order, nextPayAt }: PageView): Html | undefined {
-  const { status, latestPaymentStatus, cycleNo, settlementMode } = order;
-  const mode = texts.mode[settlementMode];
-  const told = (text: string | Html) => html`<p class="notice">${text}</p>\n`;
-  if (isWaitingForRetry(latestPaymentStatus) && nextPayAt !== null) {
-    return told(mode.triedAgainNotice(cycleNo, texts.date(nextPayAt)));
-  }
-  if (latestPaymentStatus !== 'FAIL' || status === 'TERMINATED') return undefined;
-  const ended = status === 'UNSUBSCRIBED' ? html`${texts.gap}${texts.subscriptionEnded}` : undefined;
-  return told(html`${mode.failedNotice(cycleNo)}${ended}`);
-}
-
-function renderClaimableSection(frame: Frame, visit: Visit, seller: Seller, view: PageView, now: number): Html {
+function renderClaimableSection(frame: Frame, visit: Visit, view: PageView, now: number): Html {
   const { texts } = frame;
   const { link } = visit;
   const { toClaim, toClaimCount } = view;
   const { groups, count } = renderGroups(frame, visit, toClaim, { now, mostBytes: MAX_CLAIMABLE_BYTES });
-  if (toClaimCount === 0) return renderNothingToClaim(frame, link, view);
+  if (toClaimCount === 0) return renderNothingToClaim(frame, view);
+  const everything = view.isOfManyPeriods ? renderClaimEverything(frame, visit, toClaimCount) : undefined;
   const all =
     toClaimCount > count &&
     html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/benefits')}">${texts.allToClaim(toClaimCount)}</a></p>\n`;
   return html`<section class="panel" aria-labelledby="to-claim">
 <h2 id="to-claim">${texts.toClaim} <span class="count">${toClaimCount}</span></h2>
 ${renderClaimForm(frame, link)}
-${groups}${all || undefined}${renderOpenAgain(frame, link, seller, view)}</section>
+${everything}${groups}${all || undefined}</section>
 `;
 }
 
-/**
- * Renders a hint if the link expires before the benefits do. Only for an ACTIVE order, because its seller gets new
- * links.
- */
-function renderOpenAgain({ texts }: Frame, { exp }: SignedLink, seller: Seller, { order, lastDeadline }: PageView) {
-  const isShort = lastDeadline !== null && lastDeadline > exp * 1000;
-  return order.status === 'ACTIVE' && isShort
-    ? html`<p class="meta">${texts.openAgain(seller.nameHtml)}</p>`
-    : undefined;
-}
-
-/**
- * If there are codes, says until when the page can be opened, because the service's answers to the channel have no new
- * link while nothing is claimable.
- */
-function renderNothingToClaim({ texts }: Frame, { exp }: SignedLink, view: PageView): Html {
-  const { order, nextPayAt, codesCount } = view;
-  const sentences = [
-    texts.nothingToClaim,
-    ...(nextPayAt === null ? [] : [texts.mode[order.settlementMode].nextWith(texts.date(nextPayAt))]),
-    ...(codesCount > 0 ? [texts.openUntil(texts.dateTime(exp * 1000))] : []),
-  ];
-  return html`<section class="panel nothing" aria-labelledby="to-claim">
+function renderNothingToClaim({ texts }: Frame, { order, nextPayAt }: PageView): Html {
+  const next = nextPayAt === null ? undefined : texts.mode[order.settlementMode].nextWith(texts.date(nextPayAt));
+  return html`<section class="panel nothing">
 ${renderIllustration('empty')}
-<div><h2 id="to-claim">${texts.toClaim}</h2>
-<p class="empty">${sentences.map((one) => html`${one}${texts.gap}`)}</p></div></section>
+<p class="empty">${texts.nothingToClaim}${texts.gap}${next}</p></section>
 `;
 }
 

@@ -1,3 +1,4 @@
+import type { DeclineKind } from '@perennial/wire';
 import { type Html, html } from '../html.js';
 import { toDateParts } from './dates.js';
 
@@ -17,6 +18,7 @@ const debited = {
   allHistory: (count: number) => `All ${count} payments`,
   next: 'Next payment',
   nextTry: 'Next attempt',
+  lastPaid: 'Last payment',
   noNext: 'None',
   nextWith: (on: Html) => html`The next benefits come with the payment on ${on}.`,
   endBefore: (on: Html) => html`End it before ${on} and it will not be taken.`,
@@ -32,15 +34,13 @@ const debited = {
     REFUND_FULL: 'Refunded',
   },
   /** Consequences of a period whose payment failed. */
-  triedAgain: (on: Html) => html`Next attempt on ${on}. You get the benefits once it succeeds.`,
+  triedAgain: (on: Html) => html`We will try again on ${on}. You get the benefits once it succeeds.`,
   noBenefits: 'Nothing was taken, so this period has no benefits.',
   nextPeriod: (on: Html) => html`There are no further attempts. The next period begins on ${on}.`,
   neverBegan: 'Nothing was taken, and the subscription did not begin.',
   notTaken: 'The subscription ended first. Nothing was taken.',
-  /** Notices at the top of the page about the latest period. */
-  failedNotice: (cycleNo: number) => `The payment for period ${cycleNo} failed, so this period has no benefits.`,
-  triedAgainNotice: (cycleNo: number, on: Html) =>
-    html`The payment for period ${cycleNo} failed. The next attempt is on ${on}. You get the benefits once it succeeds.`,
+  /** The heading of the notice about the latest period. */
+  failed: (cycleNo: number) => `The payment for period ${cycleNo} failed`,
   /** What unsubscribing means for the next payment. `next` is undefined if no payment is planned. */
   endNoMore: (next: { readonly amount: string; readonly date: Html } | undefined, _seller: Html) =>
     next
@@ -58,6 +58,7 @@ const billed: ModeTexts = {
   allHistory: (count) => `All ${count} periods`,
   next: 'Next period',
   nextTry: 'Next period',
+  lastPaid: 'Last billed',
   nextWith: (on) => html`The next benefits come with the period that begins on ${on}.`,
   endBefore: (on) => html`End it before ${on} and no further period begins.`,
   outcome: { ...debited.outcome, SUCCESS: 'Billed', FAIL_RETRY: 'Not billed yet', FAIL: 'Not billed' },
@@ -66,8 +67,7 @@ const billed: ModeTexts = {
   nextPeriod: (on) => html`The next period begins on ${on}.`,
   neverBegan: 'The subscription did not begin.',
   notTaken: 'The subscription ended first.',
-  failedNotice: (cycleNo) => `Period ${cycleNo} was not billed, so it has no benefits.`,
-  triedAgainNotice: (cycleNo, on) => html`Period ${cycleNo} was not billed yet. It begins on ${on}.`,
+  failed: (cycleNo) => `Period ${cycleNo} was not billed`,
   endNoMore: (_next, seller) => html`No further period begins. ${seller}, who bills you, will be notified at once.`,
   endedNoMore: (seller) => html`No further period begins. ${seller}, who bills you, has been notified.`,
 };
@@ -75,8 +75,10 @@ const billed: ModeTexts = {
 /** All texts of the page. Amounts are passed as text. Formatted times and isolated names are passed as Html. */
 export const en = {
   lang: 'en',
-  /** The language of descriptions. */
+  /** The language of names and descriptions. */
   language: 'en' as 'zh' | 'en',
+  /** The other language, for the switch. */
+  other: { language: 'zh' as 'zh' | 'en', lang: 'zh-CN', name: '中文' },
   /** Separates two sentences. */
   gap: ' ',
   date,
@@ -106,8 +108,13 @@ export const en = {
   daysLeft: (days: number) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
   claimAll: (count: number) => `Claim all ${count}`,
+  claimEverything: (count: number) => `Claim everything (${count})`,
   allToClaim: (count: number) => `All ${count} to claim`,
-  openAgain: (seller: Html) => html`Need longer? Open this page again from ${seller}.`,
+  /** `time`: when the link of this page expires. */
+  linkUntil: (time: Html) => html`Your link to this page works until ${time}.`,
+  newLinkFrom: (seller: Html) => html`Get a new link from ${seller}`,
+  openAgain: (seller: Html) => html`For a new link, open your benefits again from ${seller}.`,
+  sendLink: 'Send a new link to my mobile',
   nothingToClaim: 'There is nothing left to claim at the moment.' as string | Html,
   openUntil: (time: Html) => html`This page can be opened until ${time}. Please note your codes.`,
 
@@ -134,6 +141,13 @@ export const en = {
   doneAll: (count: number): string | Html => times(count, 'It’s yours', 'All # claimed'),
   doneSome: (claimed: number, count: number) => `${claimed} of ${count} claimed`,
   doneNone: 'Nothing could be claimed',
+  doneEverything: 'All claimed' as string | Html,
+  doneEverythingBut: (count: number): string | Html =>
+    times(
+      count,
+      '1 benefit is not claimed yet. Please press again.',
+      '# benefits are not claimed yet. Please press again.',
+    ),
   notClaimedYet: 'Not claimed yet. Please press again.',
 
   showMore: 'Show more',
@@ -142,6 +156,13 @@ export const en = {
 
   subscription: 'Subscription',
   amount: 'Price',
+  payWith: 'Paid with',
+  card: (name: Html, tail: string) => html`${name} <span class="date">•••• ${tail}</span>`,
+  startedOn: 'Started on',
+  remaining: 'Remaining',
+  remainingPeriods: (count: number) =>
+    count === 0 ? 'This is the last period' : times(count, '1 period', '# periods'),
+  runsUntil: 'Runs until',
   everyPeriod: (amount: string, period: string) => `${amount} ${period}`,
   cadence: {
     DAY: (period: number) => times(period, 'a day', 'every # days'),
@@ -151,6 +172,30 @@ export const en = {
   orderNumber: 'Order number',
   channelOrderNumber: 'Provider order number',
   mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
+  /** Why a payment failed. */
+  declined: {
+    INSUFFICIENT_FUNDS: 'There was not enough money on the card.',
+    LIMIT_EXCEEDED: 'The payment limit of the card was reached.',
+    CARD_EXPIRED: 'The card has expired.',
+    CARD_LOST: 'The card was reported lost or stolen.',
+    ACCOUNT_CLOSED: 'The account is closed or frozen.',
+    AGREEMENT_ENDED: 'The permission to charge the card has ended.',
+    WRONG_DETAILS: 'The details of the card are not correct.',
+    SUSPECTED_FRAUD: 'The bank stopped the payment for security reasons.',
+    NOT_PERMITTED: 'The bank does not allow this payment.',
+    INSTITUTION_UNAVAILABLE: 'The bank could not be reached.',
+    TECHNICAL: 'There was a technical problem at the bank.',
+    OTHER: 'The bank declined the payment.',
+  } satisfies Readonly<Record<DeclineKind, string>> as Readonly<Record<DeclineKind, string>>,
+  /** The user's next step after a failed payment. */
+  advice: {
+    money: 'Please make sure by then that the card has enough money or a high enough limit.' as string | Html,
+    card: (seller: Html) => html`Please change the card at ${seller}.`,
+    ask: (seller: Html) => html`Please contact ${seller} to pay with another card.`,
+    again: (seller: Html) => html`You can subscribe again at ${seller}.`,
+    nothing: 'You do not need to do anything.',
+  },
+  changeCard: (seller: Html) => html`Change the card at ${seller}`,
   refunded: (amount: string, on: Html) => html`${amount} refunded on ${on}`,
   earlierRefunds: (count: number) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
@@ -190,9 +235,40 @@ export const en = {
   digitsForm: 'Please type exactly four digits.',
   digitsWrong: (left: number) =>
     `These are not the last four digits. ${times(left, 'One attempt is left.', '# attempts are left.')}`,
-  lockedTitle: 'Locked for now',
-  locked: (minutes: number, seller: Html) =>
-    html`Too many wrong attempts. For your safety this is locked; please try again ${times(minutes, 'in a minute', 'in # minutes')}, or ask ${seller} to end it.`,
+  code: {
+    label: 'Code from the message',
+    hint: 'Six digits, sent to the mobile number you log in with. The code works for 10 minutes.' as string | Html,
+  },
+  codeForm: 'Please type the six digits of the code.',
+  codeWrong: (left: number) => `This is not the code. ${times(left, 'One attempt is left.', '# attempts are left.')}`,
+  noCode: 'This code no longer works. Please have a new one sent.',
+  sendCode: 'Send a code to my mobile',
+  sendCodeAgain: 'Send another code',
+  lockedTitle: 'Too many wrong attempts',
+  locked: (minutes: number): string | Html =>
+    `For your safety, please wait before you type the digits again: ${
+      minutes < 120 ? times(minutes, '1 minute', '# minutes') : `${Math.ceil(minutes / 60)} hours`
+    }.`,
+  lockedForGood: 'For your safety, the digits can no longer be typed here.' as string | Html,
+  lockedSendCode: 'You can confirm with a code at once. It is sent to the mobile number you log in with.' as
+    | string
+    | Html,
+  lockedAsk: (seller: Html) => html`You can also ask ${seller} to end the subscription.`,
+  sentTitle: 'Look at your messages',
+  notSentTitle: 'No message was sent',
+  /** The result of sending a message. */
+  sent: {
+    sent: 'A new link is on its way to the mobile number you log in with.',
+    'too-often': 'A message was sent a moment ago, or too many were sent today. Please wait, then try again.',
+    'not-sent': 'The message could not be sent. Please try again in a minute.',
+    'no-mobile': 'We have no mobile number of yours.',
+  },
+  /** Messages to the user's mobile. Short, because text messages are. */
+  messages: {
+    code: (seller: string, code: string) =>
+      `${seller}: ${code} is your code to end your subscription. It works for 10 minutes. If you did not ask for it, ignore this message.`,
+    link: (seller: string, url: string) => `${seller}: your benefits are at ${url}`,
+  },
   cannotEnd: {
     INITIALIZING: 'The first payment is still in progress. Please try again once it is complete.',
     UNSUBSCRIBED: 'This subscription has already ended. No further period begins.',
@@ -217,12 +293,17 @@ export const en = {
 
   refused: {
     title: 'This link does not work',
-    text: 'It may not have been copied completely. Please go back to the app or website where you subscribed and open your benefits from there. If there is no link there any more, please ask them for help.',
+    text: 'It may not have been copied completely, or it may be an old one. You can:',
+    steps: [
+      'open the link again from the message in which you got it, or copy all of it;',
+      'open your benefits from the app or website where you subscribed;',
+      'ask their customer service. Please have your order number at hand.',
+    ] as (string | Html)[],
   },
   expired: {
     title: 'This link has expired',
     text: (seller: Html) =>
-      html`For your safety, links work for a limited time. Please open your benefits again from ${seller}. If there is no link there any more, please ask them for help.`,
+      html`For your safety, links work for a limited time. Nothing is lost. Please open your benefits again from ${seller}.`,
   },
   crossSite: {
     title: 'This request did not come from this page',
@@ -244,4 +325,6 @@ export const en = {
 };
 
 export type Texts = typeof en;
-export type PageMessage = Texts['refused'];
+export type PageMessage = Texts['crossSite'];
+/** The result of sending a link. */
+export type SentLink = keyof Texts['sent'];

@@ -16,6 +16,7 @@ const debited: ModeTexts = {
   allHistory: (count) => `全部 ${count} 期`,
   next: '下次扣款',
   nextTry: '下次重试',
+  lastPaid: '上次扣款',
   noNext: '无',
   nextWith: (on) => html`下一期权益将于 ${on} 付款后发放。`,
   endBefore: (on) => html`在 ${on} 之前退订，将不会扣款。`,
@@ -35,8 +36,7 @@ const debited: ModeTexts = {
   nextPeriod: (on) => html`不再重试。下一期将于 ${on} 开始。`,
   neverBegan: '未扣款，订阅未生效。',
   notTaken: '订阅已提前结束，未扣款。',
-  failedNotice: (cycleNo) => `第 ${cycleNo} 期扣款失败，本期无权益。`,
-  triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期扣款失败，将于 ${on} 再次扣款，成功后发放该期权益。`,
+  failed: (cycleNo) => `第 ${cycleNo} 期扣款失败`,
   endNoMore: (next) =>
     next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期<wbr>也不再扣款。` : html`之后不再扣款。`,
   endedNoMore: () => html`之后不再扣款。`,
@@ -48,6 +48,7 @@ const billed: ModeTexts = {
   historyNote: (seller) => html`由 ${seller} 计费。`,
   next: '下一期',
   nextTry: '下一期',
+  lastPaid: '上次计费',
   nextWith: (on) => html`下一期权益将于 ${on} 该期开始时发放。`,
   endBefore: (on) => html`在 ${on} 之前退订，之后各期不再开始。`,
   outcome: { ...debited.outcome, WAIT: '待计费', SUCCESS: '已计费', FAIL_RETRY: '暂未计费', FAIL: '未计费' },
@@ -56,8 +57,7 @@ const billed: ModeTexts = {
   nextPeriod: (on) => html`下一期将于 ${on} 开始。`,
   neverBegan: '订阅未生效。',
   notTaken: '订阅已提前结束。',
-  failedNotice: (cycleNo) => `第 ${cycleNo} 期未计费，本期无权益。`,
-  triedAgainNotice: (cycleNo, on) => html`第 ${cycleNo} 期暂未计费，将于 ${on} 开始。`,
+  failed: (cycleNo) => `第 ${cycleNo} 期未计费`,
   endNoMore: (_next, seller) => html`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
   endedNoMore: (seller) => html`之后各期不再开始，我们已通知计费方 ${seller}。`,
 };
@@ -65,6 +65,7 @@ const billed: ModeTexts = {
 export const zh: Texts = {
   lang: 'zh-CN',
   language: 'zh',
+  other: { language: 'en', lang: 'en', name: 'English' },
   gap: '',
   date,
   dateTime,
@@ -92,8 +93,12 @@ export const zh: Texts = {
   daysLeft: (days) => (days === 0 ? '即将截止' : `仅剩 ${days} 天`),
   claim: '领取',
   claimAll: (count) => `全部领取（${count} 项）`,
+  claimEverything: (count) => `一键领取（${count} 项）`,
   allToClaim: (count) => `全部 ${count} 项待领取`,
-  openAgain: (seller) => html`需要更多时间？请从 ${seller} 重新打开本页面。`,
+  linkUntil: (time) => html`本链接有效至 ${time}。`,
+  newLinkFrom: (seller) => html`前往 ${seller} 获取新链接`,
+  openAgain: (seller) => html`到期后，请从 ${seller} 重新进入。`,
+  sendLink: '发送新链接到我的手机',
   nothingToClaim: html`目前没有<wbr>可领取的权益。`,
   openUntil: (time) => html`本页面可打开至 ${time}，请记下您的兑换码。`,
 
@@ -120,6 +125,8 @@ export const zh: Texts = {
   doneAll: (count) => (count === 1 ? '领取成功' : html`${count} 项全部<wbr>领取成功`),
   doneSome: (claimed, count) => `${count} 项中已领取 ${claimed} 项`,
   doneNone: '领取失败',
+  doneEverything: '全部领取成功',
+  doneEverythingBut: (count) => html`还有 ${count} 项<wbr>尚未领取，请再点一次。`,
   notClaimedYet: '尚未领取，请再点一次。',
 
   showMore: '查看更多',
@@ -128,6 +135,12 @@ export const zh: Texts = {
 
   subscription: '订阅信息',
   amount: '价格',
+  payWith: '付款方式',
+  card: (name, tail) => html`${name}<span class="date">（尾号 ${tail}）</span>`,
+  startedOn: '开通日期',
+  remaining: '剩余期数',
+  remainingPeriods: (count) => (count === 0 ? '已是最后一期' : `${count} 期`),
+  runsUntil: '到期日期',
   everyPeriod: (amount, period) => `${amount} / ${period}`,
   cadence: {
     DAY: (period) => (period === 1 ? '天' : `${period} 天`),
@@ -137,6 +150,28 @@ export const zh: Texts = {
   orderNumber: '订单号',
   channelOrderNumber: '渠道订单号',
   mode: { SVC_DEDUCT: debited, CHANNEL_COLLECT: billed },
+  declined: {
+    INSUFFICIENT_FUNDS: '银行卡余额不足。',
+    LIMIT_EXCEEDED: '超出银行卡支付限额。',
+    CARD_EXPIRED: '银行卡已过有效期。',
+    CARD_LOST: '银行卡已挂失。',
+    ACCOUNT_CLOSED: '银行账户已注销或被冻结。',
+    AGREEMENT_ENDED: '代扣协议已解约。',
+    WRONG_DETAILS: '银行卡信息有误。',
+    SUSPECTED_FRAUD: '银行出于安全考虑，未完成此次扣款。',
+    NOT_PERMITTED: '银行不支持此次扣款。',
+    INSTITUTION_UNAVAILABLE: '银行暂时没有响应。',
+    TECHNICAL: '银行系统出现故障。',
+    OTHER: '银行未通过此次扣款。',
+  },
+  advice: {
+    money: html`请在此之前确保银行卡余额<wbr>和限额充足。`,
+    card: (seller) => html`请前往 ${seller} 更换银行卡。`,
+    ask: (seller) => html`如需更换银行卡，请联系 ${seller}。`,
+    again: (seller) => html`如需继续使用，可前往 ${seller} 重新订阅。`,
+    nothing: '您无需任何操作。',
+  },
+  changeCard: (seller) => html`前往 ${seller} 更换银行卡`,
   refunded: (amount, on) => html`已于 ${on} 退款 ${amount}`,
   earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
 
@@ -168,9 +203,33 @@ export const zh: Texts = {
   keep: '暂不退订',
   digitsForm: '请输入四位数字。',
   digitsWrong: (left) => `手机号后四位不正确，还可以尝试 ${left} 次。`,
-  lockedTitle: '已暂时锁定',
-  locked: (minutes, seller) =>
-    html`错误次数过多，为保障账户安全已暂时锁定，请 ${minutes} 分钟后再试，或联系 ${seller} 退订。`,
+  code: {
+    label: '短信验证码',
+    hint: html`6 位数字，已发送至您登录所用的手机号，<wbr>10 分钟内有效。`,
+  },
+  codeForm: '请输入 6 位数字验证码。',
+  codeWrong: (left) => `验证码不正确，还可以尝试 ${left} 次。`,
+  noCode: '验证码已失效，请重新获取。',
+  sendCode: '改用短信验证码',
+  sendCodeAgain: '重新获取验证码',
+  lockedTitle: '错误次数过多',
+  locked: (minutes) =>
+    html`为保障账户安全，请 ${minutes < 120 ? `${minutes} 分钟` : `${Math.ceil(minutes / 60)} 小时`}后再输入。`,
+  lockedForGood: html`为保障账户安全，此处已不能再输入手机号后四位。`,
+  lockedSendCode: html`您也可以立即使用短信验证码确认，验证码将发送至<wbr>您登录所用的手机号。`,
+  lockedAsk: (seller) => html`您也可以联系 ${seller} 退订。`,
+  sentTitle: '请查看短信',
+  notSentTitle: '短信未发送',
+  sent: {
+    sent: '新链接已发送至您登录所用的手机号。',
+    'too-often': '短信刚刚发送，或今日发送次数过多，请稍后再试。',
+    'not-sent': '短信发送失败，请稍后再试。',
+    'no-mobile': '未查询到您的手机号。',
+  },
+  messages: {
+    code: (seller, code) => `【${seller}】退订验证码 ${code}，10 分钟内有效。如非本人操作，请忽略。`,
+    link: (seller, url) => `【${seller}】您的权益页面：${url}`,
+  },
   cannotEnd: {
     INITIALIZING: '首期扣款仍在处理中，请在扣款完成后再试。',
     UNSUBSCRIBED: '该订阅已结束，之后各期不再开始。',
@@ -192,12 +251,16 @@ export const zh: Texts = {
 
   refused: {
     title: '链接无法打开',
-    text: '链接可能不完整。请回到您订阅时使用的应用或网站，重新进入权益页面。如找不到入口，请联系该平台客服。',
+    text: '链接可能不完整，或是旧的链接。您可以：',
+    steps: [
+      '从收到链接的消息中重新打开，或完整复制链接；',
+      html`从您订阅时使用的应用或网站<wbr>进入权益页面；`,
+      html`联系该平台客服，并提供您的订单号。`,
+    ],
   },
   expired: {
     title: '链接已过期',
-    text: (seller) =>
-      html`为保障您的权益，链接仅在一定时间内有效。请从 ${seller} 重新进入权益页面。如找不到入口，请联系其客服。`,
+    text: (seller) => html`为保障账户安全，链接仅在一定时间内有效，您的权益不会丢失。请从 ${seller} 重新进入权益页面。`,
   },
   crossSite: {
     title: '操作并非来自本页面',

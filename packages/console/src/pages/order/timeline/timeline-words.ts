@@ -74,10 +74,19 @@ const useTexts = dictionary({
 const useActionTexts = dictionary({
   'order.unsubscribe': ['Unsubscribed the order', '退订订单'],
   'order.retry': ['Retried the debit of period {cycleNo}', '对第 {cycleNo} 期重新扣款'],
+  'debits.ask': ['Asked the institution about the debit of period {cycleNo}', '查询第 {cycleNo} 期扣款结果'],
+  'refunds.ask': ['Asked the institution about a refund of period {cycleNo}', '查询第 {cycleNo} 期退款结果'],
   'order.refund': ['Requested a refund of period {cycleNo}', '发起第 {cycleNo} 期退款'],
   'order.unmask': ['Viewed personal data', '查看个人信息'],
   'order.advance': ['Advanced the order in time', '推进订单时间'],
+  'code.reveal': ['Viewed a code of period {cycleNo}', '查看第 {cycleNo} 期兑换码'],
+  'code.replace': ['Replaced a code of period {cycleNo}', '更换第 {cycleNo} 期兑换码'],
+  'link.create': ['Created a redemption link', '生成兑换链接'],
   'agreement.cancel': ['Canceled the agreement', '解约'],
+  'user.change-mobile': [
+    'Changed the mobile number: {formerMobile} → {newMobile}',
+    '变更手机号：{formerMobile} → {newMobile}',
+  ],
   'approval.request': ['Requested approval for a refund of period {cycleNo}', '提交第 {cycleNo} 期退款审批'],
   'approval.approve': ['Approved a refund', '批准退款'],
   'approval.decline': ['Declined a refund', '拒绝退款'],
@@ -178,7 +187,12 @@ export function useEntryTitle(): (entry: FoldedEntry) => string {
     if (kind === 'operator') {
       // The log names the operator who approved a refund; `requestedBy` is the operator who requested it.
       const name = title === 'order.refund' ? fieldOf(partOf(data, 'detail'), 'requestedBy') : undefined;
-      return name === undefined ? actionText(title, { cycleNo }) : t('approvedRefund', { cycleNo, name });
+      const detail = partOf(data, 'detail');
+      const mobiles = {
+        formerMobile: fieldOf(detail, 'formerMobile') ?? '****',
+        newMobile: fieldOf(detail, 'newMobile') ?? '****',
+      };
+      return name === undefined ? actionText(title, { cycleNo, ...mobiles }) : t('approvedRefund', { cycleNo, name });
     }
     const told = kind === 'push' ? entry.event : entry;
     const what = told ? eventWords(told) : t('eventById', { eventId: field('eventId') });

@@ -1,11 +1,8 @@
-import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { savePrivately, writeNewFile } from '../../../operations/command/files.js';
+import { savePrivately, spool } from '../../../operations/command/files.js';
 import { summaryText } from '../../../operations/texts/settlement-text.js';
 import type { SettlementReportInput } from '../../../operator/books/settlement-reports.js';
 import { OperatorError, type OperatorWithClock } from '../../../operator/operator.js';
@@ -21,17 +18,17 @@ export function addSettlementReportCommand(settlement: Command, { operate, perfo
   ])
     .requiredOption('--channel <app-id>', 'app id of the channel')
     .requiredOption('--month <month>', 'a month of Asia/Shanghai, such as 2026-01')
-    .option('--format <format>', 'json (default) or csv')
+    .option('--format <format>', 'json (default), csv, or spreadsheet: CSV for a spreadsheet program')
     .option('--output <file>', 'write the report to this file and print the totals (default: print the report)')
     .action(async ({ channel: appId, month, format: given = 'json', output, ...options }: ReportOptions) => {
       const format = requireOneOf('the format', given, REPORT_FORMATS);
       const input = { appId, month, format };
-      if (output === undefined && options.json && format === 'csv') {
+      if (output === undefined && options.json && format !== 'json') {
         throw new OperatorError(
-          '--json and --format csv contradict each other: give only one of them, or add --output',
+          `--json and --format ${format} contradict each other: give only one of them, or add --output`,
         );
       }
-      if (output === undefined && format === 'csv' && stdout.isTTY) {
+      if (output === undefined && format !== 'json' && stdout.isTTY) {
         // A CSV report contains the channels' texts unescaped, and they could control a terminal. A JSON report escapes
         // them.
         throw new OperatorError('a CSV report cannot be printed to a terminal: give --output, or pipe it to a program');
@@ -50,19 +47,13 @@ interface ReportOptions extends JsonOption {
   readonly output?: string;
 }
 
-/** Writes to a file first, because the reader of stdout may be slow and a failed report must print nothing. */
 async function printReport(operator: OperatorWithClock, input: SettlementReportInput, stdout: Writable): Promise<void> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-report-'));
-  try {
-    const file = path.join(folder, 'report');
-    await writeNewFile(file, (handle) => writeReport(operator, input, handle));
-    await pipeline(createReadStream(file), stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // `| head` closes the pipe early. That is not a failure.
-      if (error.code !== 'EPIPE') throw error;
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { writeSettlementReport } = await loadReports();
+  const pieces = await spool((write) => writeSettlementReport(operator, input, write));
+  await pipeline(pieces, stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    // `| head` closes the pipe early. That is not a failure.
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
 async function writeReport(
@@ -70,7 +61,9 @@ async function writeReport(
   input: SettlementReportInput,
   file: FileHandle,
 ): Promise<SettlementSummary> {
-  // Loaded lazily, because this module loads all schemas of the API.
-  const { writeSettlementReport } = await import('../../../operator/books/settlement-reports.js');
+  const { writeSettlementReport } = await loadReports();
   return writeSettlementReport(operator, input, (text) => file.appendFile(text));
 }
+
+/** Loaded lazily, because this module loads all schemas of the API. */
+const loadReports = () => import('../../../operator/books/settlement-reports.js');

@@ -9,6 +9,8 @@ export interface RefundLimits {
   readonly refundApprovalCent: number;
   /** The sum of the refunds that one operator makes alone in 24 hours. */
   readonly refundDailyCent: number;
+  /** True if the operator may only request refunds, so that each refund needs a second operator. Unset: false. */
+  readonly mayOnlyAsk?: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -23,8 +25,9 @@ export async function needsSecondPerson(
   { actor, clock }: OperatorWithClock,
   period: Pick<PeriodToRefund, 'payment' | 'refunds'>,
   amountCent: number,
-  { refundApprovalCent, refundDailyCent }: RefundLimits,
+  { refundApprovalCent, refundDailyCent, mayOnlyAsk = false }: RefundLimits,
 ): Promise<boolean> {
+  if (mayOnlyAsk) return true;
   if (refundApprovalCent > 0 && sumRefunds(period).refundedCent + amountCent > refundApprovalCent) return true;
   if (refundDailyCent === 0) return false;
   return (await sumRefundsAlone(db, actor, clock.now() - DAY_MS)) + amountCent > refundDailyCent;

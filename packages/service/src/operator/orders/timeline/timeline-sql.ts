@@ -95,11 +95,14 @@ const AUDIT_OF_ORDER_COLUMNS = columns({
   detail: column<Readonly<Record<string, unknown>>>('jsonb'),
 });
 
-/** Returns the audit entries about any of these subjects, latest first. */
-export const findAuditOf: Query<[subjects: readonly string[], limit: number], AuditOfOrder[]> = declareList({
+/** Returns the audit entries about any of these subjects, latest first. Entries about `user` must have this action. */
+export const findAuditOf: Query<
+  [subjects: readonly string[], limit: number, user: string, action: string],
+  AuditOfOrder[]
+> = declareList({
   text: `select audit_id::text as "auditId", ${shanghaiText('at')} as at, actor, action, subject, audit_detail(audit_log) as detail
-     from audit_log where subject = any($1::text[]) order by audit_id desc limit $2`,
-  parameters: ['text[]', 'bigint'],
+     from audit_log where subject = any($1::text[]) and (subject <> $3 or action = $4) order by audit_id desc limit $2`,
+  parameters: ['text[]', 'bigint', 'text', 'text'],
   columns: AUDIT_OF_ORDER_COLUMNS,
 });
 

@@ -1,14 +1,17 @@
 import { formatTime, type Static } from '@perennial/wire';
 import { readAlertText } from '../../../alerts/alert-wordings.js';
 import type { AlertView } from '../../../alerts/alerts-sql.js';
+import { createChannelRegistry } from '../../../catalog/channels/channel-registry.js';
 import { listPushesOfEvents, type Push } from '../../../delivery/history/history-sql.js';
 import { type ListedEvent, listEvents } from '../../../delivery/history/list-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { findOrderTransition, hasEnded } from '../../../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../../subscriptions/domain/payments/payment-states.js';
 import { isRefundable, sumRefunds } from '../../../subscriptions/steps/payments/begin-refund.js';
+import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
 import { findPayments } from '../../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../../subscriptions/store/payments/refunds-sql.js';
+import { findUser } from '../../../subscriptions/store/users/users-sql.js';
 import { maskMobile, maskUserIds } from '../../masking.js';
 import { formatAmount } from '../../money.js';
 import type { OperatorWithClock } from '../../operator.js';
@@ -21,7 +24,7 @@ import { describeRefund, type RefundView } from '../refunds/refunds.js';
 import { sumWaiting } from '../refunds/waiting-refunds.js';
 import { findWaitingRefunds } from '../refunds/waiting-refunds-sql.js';
 import { groupByPeriod, type OrderView, type PeriodView, readOrderView, requireOrder } from '../show-order.js';
-import { findMobileOf } from '../users/unmask.js';
+import { hashUser, userSubject } from '../users/find-user.js';
 import { findNextStep, type NextStep } from './next-step.js';
 import {
   type AgreementOfOrder,
@@ -55,11 +58,14 @@ export async function showTimeline(
     const view = await readOrderView(tx, order, MAX_PERIODS);
     const around = await findSurroundings(tx, order.orderNo);
     const next = findNextStep(order, around, clock.now());
-    const history = await readHistory(tx, order, view);
+    const channel = await createChannelRegistry(tx, operator.vault).getById(order.channelId);
+    const user = userSubject(hashUser(channel, order.channelUserId));
+    const history = await readHistory(tx, order, view, user);
     const past = createPast(view, history, operator.currency).toSorted(byTime);
     const future = createFuture(next, history.plannedPushes).toSorted(byTime);
     const kept = past.slice(-MAX_ENTRIES);
-    const mobile = await findMobileOf(operator, tx, order);
+    const found = await findUser(tx, order.channelId, order.channelUserId);
+    const mobile = found ? unsealUserMobile(channel, found) : null;
     const refundable = await findRefundablePeriods(tx, order, view);
     const mask = <T>(data: T) => maskUserIds(data, role);
     return {
@@ -82,14 +88,14 @@ const byTime = (a: TimelineEntry, b: TimelineEntry) => (a.at < b.at ? -1 : a.at 
 
 type History = Awaited<ReturnType<typeof readHistory>>;
 
-async function readHistory(tx: Queryable, { orderNo, channelId }: OrderOfAnyChannel, view: OrderView) {
+async function readHistory(tx: Queryable, { orderNo, channelId }: OrderOfAnyChannel, view: OrderView, user: string) {
   const firstCycleNo = view.payments[0]?.cycleNo ?? 1;
   const events = await listEvents(tx, channelId, { orderNo }, MAX_EVENTS, { after: undefined, offset: 0 });
   const eventNos = events.map(({ eventNo }) => eventNo);
   const pushes = await listPushesOfEvents(tx, channelId, eventNos, MAX_ENTRIES);
   const agreements = await findAgreementsOfOrder(tx, orderNo, firstCycleNo, MAX_OF_A_KIND);
-  const subjects = [String(orderNo), ...agreements.map(({ agreementNo }) => agreementNo)];
-  const audit = await findAuditOf(tx, subjects, MAX_OF_A_KIND);
+  const subjects = [String(orderNo), ...agreements.map(({ agreementNo }) => agreementNo), user];
+  const audit = await findAuditOf(tx, subjects, MAX_OF_A_KIND, user, 'user.change-mobile');
   const notes = await findNotes(tx, orderNo, MAX_OF_A_KIND);
   return {
     refunds: (await findRefundsOfOrder(tx, orderNo)).map(describeRefund),
@@ -283,7 +289,8 @@ function findActions(
   }
   for (const { cycleNo, maxAmountCent } of refundable) {
     if (maxAmountCent > 0) {
-      actions.push({ action: 'refund', cycleNo, isAllowed: mayDo(role, 'finance'), maxAmountCent });
+      // Support requests the refund, and finance decides.
+      actions.push({ action: 'refund', cycleNo, isAllowed: mayDo(role, ['support', 'finance']), maxAmountCent });
     }
   }
   return actions;

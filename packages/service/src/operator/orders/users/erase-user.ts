@@ -29,6 +29,7 @@ import {
   lockAgreementsOfUser,
   lockErasure,
   lockOrdersOfUser,
+  lockUser,
   renameEvents,
   renameExternalOrders,
   renameInAnswers,
@@ -58,6 +59,7 @@ export async function eraseUser(operator: Operator, input: EraseInput) {
       if (erasedAt === undefined) throw createNoSuchUser(input);
       return { appId, userHash, erasedAt, orders: 0, agreements: 0, auditTextsKept: 0, changed: false };
     }
+    await lockUser(tx, channelId, channelUserId);
     const orderNos = await listOrderNosOfUser(tx, channelId, channelUserId, MAX_ORDERS_OF_USER);
     requireFewOrders(input, orderNos);
     requireEndedOrders(await lockOrdersOfUser(tx, orderNos));

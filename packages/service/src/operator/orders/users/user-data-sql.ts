@@ -19,6 +19,15 @@ export const listOrderNosOfUser = declareList({
   value: ({ orderNo }) => orderNo,
 });
 
+/**
+ * Locks the user. Waits for transactions that create an order of the user, so their orders are visible afterwards. An
+ * order that is created later fails until this transaction ends. Orders of a binding lock the binding instead.
+ */
+export const lockUser = declareWrite({
+  text: `select from channel_users where channel_id = $1 and key_of(channel_user_id) = key_of($2) for update`,
+  parameters: ['bigint', 'text'],
+});
+
 /** Takes locks by ascending number, those of orders before those of agreements, like all other transactions. */
 export const lockOrdersOfUser = declareList({
   text: `select order_no as "orderNo", status from orders where order_no = any($1::bigint[]) order by order_no for update`,
@@ -222,7 +231,7 @@ export const listUserIds = [
 ];
 
 /** Columns that an export leaves out: hashes, and columns that only the engine uses. */
-const LEFT_OUT = `'{channel_id,mobile_hash,card_hash,certificate_hash,institution_hash,ask_at,asked,unused_since}'::text[]`;
+const LEFT_OUT = `'{channel_id,mobile_hash,card_hash,certificate_hash,institution_hash,code_hash,code_of,ask_at,asked,unused_since}'::text[]`;
 
 /** A row of any table as JSON, by the names of its columns. */
 const ROW_COLUMNS = columns({ row: column<Readonly<Record<string, unknown>>>('jsonb') });
@@ -260,8 +269,14 @@ export const READ_OF_ORDERS = {
   approvals: declareOfOrders(
     'approvals',
     't.approval_id',
-    `t.kind = 'REFUND' and split_part(t.subject, '-', 1) = any($1::bigint[]::text[])`,
+    `t.kind = 'REFUND' and split_part(t.subject, '-', 1) = any($1::bigint[]::text[])
+       or t.kind = 'BULK' and t.subject in (select run_id::text from bulk_items where order_no = any($1::bigint[]))`,
   ),
+  bulkItems: declareOfOrders(
+    '(select i.*, r.kind, r.reason, r.requested_by, r.requested_at from bulk_items i join bulk_runs r using (run_id))',
+    't.run_id, t.item_no',
+  ),
+  differences: declareOfOrders('reconciliation_differences', 't.difference_no', isOfOrders('t.number')),
   alerts: declareOfOrders('alerts', 't.first_seen_at', isOfOrders('t.subject')),
   alertComments: declareOfOrders('alert_comments', 't.comment_id', isOfOrders('t.subject')),
 };

@@ -4,20 +4,22 @@ import type { SignedLink } from '../../link.js';
 import type { BenefitPosition } from '../../page-sql.js';
 import type { Claimable, ClaimableGroup } from '../../page-view.js';
 import type { Visit } from '../../visit.js';
-import { benefitText, type Place, renderLinkInputs } from '../addresses.js';
+import { benefitText, type Place, postAddress, renderLinkInputs } from '../addresses.js';
 import type { Frame } from '../layout.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
 
-/** The actions for which form tokens are issued: claiming one benefit, or all benefits of a period. */
+/** The actions for which form tokens are issued: claiming one benefit, all benefits of a period, or everything. */
 export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
 export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
+/** Claiming the benefits of all periods. */
+export const CLAIM_EVERYTHING_ACTION = 'claim-everything';
 
 /**
  * The form that all claim buttons share. On a list page it names the first benefit, so that the user returns to this
  * page after the claim.
  */
-export const renderClaimForm = ({ root }: Frame, link: SignedLink, place?: Place): Html =>
-  html`<form id="claim" method="post" action="${root}/redeem/claim">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
+export const renderClaimForm = (frame: Frame, link: SignedLink, place?: Place): Html =>
+  html`<form id="claim" method="post" action="${postAddress(frame, '/claim')}">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
 
 export interface RenderedGroups {
   readonly groups: readonly Html[];
@@ -52,12 +54,12 @@ export function renderGroups(
 }
 
 function renderGroup(frame: Frame, { channel, link }: Visit, group: ClaimableGroup, items: Html[], now: number): Html {
-  const { texts, root } = frame;
+  const { texts } = frame;
   const { cycleNo, count } = group;
   const shared = sharedDeadline(group);
   const all =
     count > 1 &&
-    html`<p class="claim-all"><button class="button button-soft" form="claim" formaction="${root}/redeem/claim-all" name="period" value="${cycleNo}-${createFormToken(channel.callbackSecret, link, claimAllAction(cycleNo))}">${texts.claimAll(count)}</button></p>`;
+    html`<p class="claim-all"><button class="button button-soft" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="${cycleNo}-${createFormToken(channel.callbackSecret, link, claimAllAction(cycleNo))}">${texts.claimAll(count)}</button></p>`;
   return html`<section class="group" aria-labelledby="p-${cycleNo}">
 <div class="group-head"><h3 id="p-${cycleNo}">${texts.periodShort(cycleNo)}</h3>
 ${shared && renderDeadline(frame, shared, now)}</div>
@@ -67,18 +69,24 @@ ${all || undefined}</section>
 `;
 }
 
+/** Renders one button for the benefits of all periods. It belongs to the form of `renderClaimForm`. */
+export function renderClaimEverything(frame: Frame, { channel, link }: Visit, count: number): Html {
+  const token = createFormToken(channel.callbackSecret, link, CLAIM_EVERYTHING_ACTION);
+  return html`<p class="claim-all"><button class="button" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="all-${token}">${frame.texts.claimEverything(count)}</button></p>
+`;
+}
+
 /** Returns a benefit with the deadline that all benefits of the period share. Undefined if the deadlines differ. */
 const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claimable | undefined =>
   others.every(({ deadline }) => deadline === first.deadline) ? first : undefined;
 
 const DAY_MS = 86_400_000;
-/** If fewer days than this remain until a benefit's own deadline, the page shows the remaining time. */
+/** If fewer days than this remain until a benefit's deadline, the page shows the remaining time. */
 const URGENT_DAYS = 3;
 
-function renderDeadline({ texts }: Frame, { deadline, isOwnDeadline }: Claimable, now: number): Html {
+function renderDeadline({ texts }: Frame, { deadline }: Claimable, now: number): Html {
   const days = Math.floor((deadline - now) / DAY_MS);
-  const isUrgent = isOwnDeadline && days < URGENT_DAYS;
-  const urgent = isUrgent ? html`<span class="chip chip-warn">${texts.daysLeft(days)}</span> ` : undefined;
+  const urgent = days < URGENT_DAYS ? html`<span class="chip chip-warn">${texts.daysLeft(days)}</span> ` : undefined;
   return html`<p class="deadline">${urgent}<span>${texts.claimBy(texts.dateTime(deadline))}</span></p>`;
 }
 

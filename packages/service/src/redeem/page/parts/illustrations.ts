@@ -7,6 +7,8 @@ const DRAWINGS = {
   /** An hourglass that has run out. */
   late: html`<path d="M44 18h32M44 80h32M47 18c0 18 13 22 13 31S47 62 47 80M73 18c0 18-13 22-13 31s13 13 13 31"/><path class="f" d="M50 78c1-8 6-12 10-12s9 4 10 12z"/>`,
   locked: html`<rect x="38" y="44" width="44" height="34" rx="7"/><path d="M47 44v-8a13 13 0 0 1 26 0v8"/><circle class="f" cx="60" cy="59" r="4"/><path d="M60 62v7"/>`,
+  /** A phone with a message. */
+  message: html`<rect x="40" y="16" width="40" height="68" rx="8"/><path d="M55 76h10"/><path class="d" d="M49 34h22M49 44h22M49 54h12"/>`,
   /** A cup, for waiting. */
   busy: html`<path d="M36 46h40v16a16 16 0 0 1-16 16h-8a16 16 0 0 1-16-16zM76 50h5a8 8 0 0 1 0 16h-6M32 84h48"/><path class="d" d="M48 37c-4-5 4-7 0-13M60 37c-4-5 4-7 0-13"/>`,
   /** A plug out of its socket. */

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.js';
 import type { SignedLink } from '../../link.js';
-import { isClaimable, isClaimed, isGone, type PageBenefit } from '../../page-view.js';
+import { isClaimable, isClaimed, isGone, type PageBenefit, type PageView } from '../../page-view.js';
 import type { Texts } from '../../texts/en.js';
 import { DONE_ANCHOR, pageAddress } from '../addresses.js';
 import type { Frame } from '../layout.js';
@@ -38,6 +38,15 @@ export function renderJustDone(
 <div class="done-head">${claimed.length === 0 ? undefined : TICK}<h2 id="done-title">${titleOf(texts, done)}</h2></div>
 ${fitting.length > 0 ? renderCodes(frame, link, fitting, room) : undefined}
 ${others.length > 0 ? html`<ul class="list">${others.map((one) => renderOther(frame, one))}</ul>` : undefined}${renderCheckAgain(frame, link, claimed)}${more}</section>
+`;
+}
+
+/** Renders the result of claiming the benefits of all periods. The codes are below, latest first. */
+export function renderEverythingDone({ texts }: Frame, { codesCount, toClaimCount }: PageView): Html | undefined {
+  if (codesCount === 0) return undefined;
+  const isAll = toClaimCount === 0;
+  return html`<section class="panel done${isAll ? '' : ' done-none'}" id="${DONE_ANCHOR}" aria-labelledby="done-title" tabindex="-1">
+<div class="done-head">${isAll ? TICK : undefined}<h2 id="done-title">${isAll ? texts.doneEverything : texts.doneEverythingBut(toClaimCount)}</h2></div></section>
 `;
 }
 

@@ -2,6 +2,7 @@ import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/orde
 import { type Html, html } from '../../html.js';
 import type { PaymentRow } from '../../page-sql.js';
 import type { Frame } from '../layout.js';
+import { whyFailed } from './failure.js';
 
 /** The style class of each payment status. */
 const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
@@ -37,8 +38,13 @@ ${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span
 `;
 }
 
-/** Returns the texts about the consequences of a period that was not paid. */
-function failureLines({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
+/** Returns why a period was not paid, and the consequences. */
+function failureLines(frame: Frame, order: Order, payment: PaymentRow): (string | Html)[] {
+  const why = whyFailed(frame, payment);
+  return [...(why === undefined ? [] : [why]), ...consequences(frame, order, payment)];
+}
+
+function consequences({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
   const mode = texts.mode[order.settlementMode];
   const next = cycleNo === order.cycleNo ? nextPayAt(order) : null;
   if (status === 'FAIL_RETRY') return next === null ? [] : [mode.triedAgain(texts.date(next))];

@@ -8,13 +8,29 @@ import { toShownText } from '../../shown-text.js';
 import { pageAddress } from '../addresses.js';
 import type { Frame } from '../layout.js';
 
-/** Renders the next payment, the price, and the link to unsubscribe. */
+/** Renders the next payment, the price, the card, what was paid and what remains, and the link to unsubscribe. */
 export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: PageView): Html {
   const { texts } = frame;
-  const { order } = view;
+  const { order, payWith, lastPaid } = view;
   const cadence = texts.cadence[order.periodType](order.period);
+  const left = order.totalCycles - order.cycleNo;
   const rows: (readonly [string, string | Html])[] = [
     [texts.amount, texts.everyPeriod(frame.money(order.amountCent), cadence)],
+    ...(payWith === null
+      ? []
+      : [[texts.payWith, texts.card(isolated(toShownText(payWith.name)), payWith.cardTail)] as const]),
+    [texts.startedOn, texts.date(order.createdAt)],
+    ...(lastPaid === null
+      ? []
+      : [
+          [
+            texts.mode[order.settlementMode].lastPaid,
+            html`${texts.date(lastPaid.at)}${texts.gap || ' '}<span class="amount">${frame.money(lastPaid.amountCent)}</span>`,
+          ] as const,
+        ]),
+    ...(order.status === 'ACTIVE'
+      ? [[texts.remaining, texts.remainingPeriods(left)] as const, [texts.runsUntil, texts.date(view.termEnd)] as const]
+      : []),
     ...(order.unsubscribedAt === null ? [] : [[texts.endedOn, texts.date(order.unsubscribedAt)] as const]),
   ];
   return html`<section class="panel" aria-labelledby="subscription">

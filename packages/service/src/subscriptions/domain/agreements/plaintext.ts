@@ -13,9 +13,12 @@ const PLAINTEXT_RULES = {
   name: { pattern: /^.{1,100}$/su, description: '1 to 100 characters' },
   certificate: { pattern: /^.{1,64}$/su, description: '1 to 64 characters' },
   code: { pattern: /^.{1,32}$/su, description: '1 to 32 characters' },
+  secret: { pattern: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, description: '32 bytes in standard base64' },
 } as const satisfies Record<string, PlaintextRule>;
 
 export type PlaintextKind = keyof typeof PLAINTEXT_RULES;
+
+export const isMobile = (text: string): boolean => PLAINTEXT_RULES.mobile.pattern.test(text);
 
 /** Thrown if a field cannot be decrypted, or if a field encrypted in v1 contains a wrong text. */
 export class UnreadableField extends Rejection {

@@ -55,7 +55,7 @@ export function createClaimer(deps: ClaimDeps): Claimer {
     let counted: CountedClaim = 'waiting';
     try {
       const outcome = await supplier.fulfil(claim);
-      await settleClaim({ database, clock }, channel, benefit, outcome);
+      await settleClaim({ database, clock }, channel, { ...benefit, replaced: 0 }, outcome);
       if (outcome.kind === 'fulfilled') counted = 'fulfilled';
     } catch (err) {
       const { claimNo, origin } = claim;
@@ -126,7 +126,7 @@ async function claimInTransaction(
     channelId,
     benefitCode,
     fulfilment: fulfilment.kind,
-    code: code === undefined ? undefined : sealClaimCode(channel, claimNo, code),
+    ...(code === undefined ? { code: undefined, codeHash: undefined } : sealClaimCode(channel, claimNo, code)),
     claimedAt,
     // The job does not query the supplier before this time, because this node is calling it.
     askAfterSeconds: fulfilment.kind === 'SUPPLIER' ? FIRST_ASK_SECONDS : undefined,

@@ -43,10 +43,10 @@ export function createSharedClaimer({ database, clock, counts }: SharedClaimDeps
   return async (channel, channelUserId, benefit, caller) => {
     const { channelId, version } = channel;
     const claimNo = formatClaimNo(benefit);
-    const code = sealClaimCode(channel, claimNo, generateCode());
+    const stored = sealClaimCode(channel, claimNo, generateCode());
     const { orderNo, cycleNo, position } = benefit;
     const isClaimed = await claim(
-      { orderNo, cycleNo, position, channelId, version, channelUserId, claimNo, code },
+      { orderNo, cycleNo, position, channelId, version, channelUserId, claimNo, ...stored },
       caller,
     );
     if (isClaimed) counts?.countClaim('fulfilled');

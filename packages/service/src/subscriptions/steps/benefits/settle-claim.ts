@@ -5,21 +5,21 @@ import { REFUSED_ASK_SECONDS } from '../../../fulfilment/supplier-policy.js';
 import type { Clock } from '../../../platform/clock.js';
 import type { Queryable } from '../../../platform/db/database.js';
 import { sealClaimCode } from '../../domain/benefits/claim-code.js';
-import { type BenefitReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
+import { type ClaimReference, formatClaimNo } from '../../domain/benefits/claim-numbers.js';
 import { scheduleClaimQuestion, storeClaimCodes } from '../../store/benefits/claims-sql.js';
 
 /** Stores a supplier's answer to a claim. Stores nothing if the outcome is unknown. */
 export async function settleClaim(
   { database, clock }: { readonly database: Queryable; readonly clock: Clock },
   channel: Pick<Channel, 'sealing'>,
-  claim: BenefitReference,
+  claim: ClaimReference,
   outcome: SupplierOutcome,
 ): Promise<void> {
   const claimNo = formatClaimNo(claim);
   if (outcome.kind === 'fulfilled') {
     await storeClaimCodes(
       database,
-      [{ ...claim, code: sealClaimCode(channel, claimNo, outcome.code) }],
+      [{ ...claim, ...sealClaimCode(channel, claimNo, outcome.code) }],
       nowInWholeSeconds(clock),
     );
   } else if (outcome.kind === 'refused') {

@@ -1,3 +1,4 @@
+import { deriveDeclineKind } from '@perennial/wire/bridge';
 import { alertText } from '../../../alerts/alert-wordings.js';
 import { raiseAlert } from '../../../alerts/alerts-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
@@ -156,6 +157,9 @@ export async function settleDebit(
   return settled;
 }
 
+const findDeclineKind = ({ declineKind, reason, decline }: Extract<FinalOutcome, { kind: 'declined' }>) =>
+  declineKind ?? deriveDeclineKind(reason, decline === 'agreement-invalid' ? 'AGREEMENT_INVALID' : undefined);
+
 export function toSettledRow(
   attempt: AttemptReference,
   outcome: FinalOutcome,
@@ -166,6 +170,7 @@ export function toSettledRow(
     attempt,
     attemptStatus: succeeded ? 'SUCCESS' : 'FAIL',
     reason: succeeded ? null : outcome.reason,
+    declineKind: succeeded ? null : findDeclineKind(outcome),
     institutionRef: succeeded ? outcome.institutionRef : null,
     order,
     payment,

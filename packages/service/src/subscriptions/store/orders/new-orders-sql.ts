@@ -137,9 +137,14 @@ with asked as (
   select a.*,
     (select true from external_orders e where key_of(e.external_order_no) = key_of(a.external_order_no))
       as number_taken,
+    -- Locked until the commit: an erasure of the user then sees this order. An order does not wait for a transaction that
+    -- erases or deletes the user, because the whole batch would wait. It fails and can be sent again.
     (select u.mobile_hash from channel_users u
-     where u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)) as bound_hash,
-    (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash) as mobile_taken,
+     where a.hash is not null and u.channel_id = a.channel_id and key_of(u.channel_user_id) = key_of(a.channel_user_id)
+     for key share nowait) as bound_hash,
+    -- The user's own row may have been deleted after the statement began. It is then not in the way.
+    (select true from channel_users u where u.channel_id = a.channel_id and u.mobile_hash = a.hash
+       and key_of(u.channel_user_id) <> key_of(a.channel_user_id)) as mobile_taken,
     -- Locked until the commit: a transaction that ends the agreement then sees this order, or has ended it before. Rows
     -- come in the order of their agreements, in which every transaction locks them.
     (select g.status from agreements g where g.agreement_id = a.agreement_id for share) as agreement_status,

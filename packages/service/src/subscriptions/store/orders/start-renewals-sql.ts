@@ -1,3 +1,4 @@
+import { debitsArePausedSql } from '../../../catalog/payment-channels/pace-sql.js';
 import { columns, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs } from '../../../platform/db/time-sql.js';
 import { afterPeriodsSql } from '../../domain/orders/calendar.js';
@@ -55,7 +56,7 @@ with due as materialized (
       as institution_no,
     o.cycle_no + case when ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)} then 0 else 1 end as debited_no
   from orders o where o.settlement_mode = 'SVC_DEDUCT' and o.payment_channel_code = $4 and o.total_cycles > 1
-    and not (${retryIsTooLateSql('o', momentSql(kind))}) and ${dueOrdersSql(kind)}
+    and not (${retryIsTooLateSql('o', momentSql(kind))}) ${kind === 'everything' ? `and not ${debitsArePausedSql('$4')}` : ''} and ${dueOrdersSql(kind)}
 ), started as (
   insert into payments (order_no, cycle_no, channel_id, status, expect_at, amount_cent, attempts)
   select d.order_no, d.debited_no, d.channel_id, ${statusLiteral(STARTED)}, ${afterPeriodsSql('d.debited_no - 1', 'd')},

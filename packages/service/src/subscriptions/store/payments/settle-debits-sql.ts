@@ -1,3 +1,4 @@
+import type { DeclineKind } from '@perennial/wire';
 import { column, columns, joinColumns, type Queryable, type RowOf, statement } from '../../../platform/db/database.js';
 import { isoTime, isoTimeOrNull } from '../../../platform/db/time-sql.js';
 import { BENEFIT_DAYS } from '../../domain/benefits/benefit-expiry.js';
@@ -84,6 +85,7 @@ export interface SettledDebitRow {
   readonly attempt: AttemptReference;
   readonly attemptStatus: 'SUCCESS' | 'FAIL';
   readonly reason: string | null;
+  readonly declineKind: DeclineKind | null;
   readonly institutionRef: string | null;
   readonly order: Order;
   readonly payment: Payment;
@@ -93,7 +95,7 @@ export interface SettledDebitRow {
 
 /** The columns of `settled` that come from a SettledDebitRow, in the syntax of json_to_recordset. */
 export const SETTLED_COLUMNS = `order_no bigint, cycle_no integer, try_no integer, attempt_status text,
-    reason text, institution_ref text, paid_at timestamptz, payment_status text, status text, success_at timestamptz,
+    reason text, decline_kind text, institution_ref text, paid_at timestamptz, payment_status text, status text, success_at timestamptz,
     next_due_at timestamptz, paid_cycles integer, paid_amount_cent bigint, latest_payment_status text,
     issues_benefits boolean`;
 
@@ -103,7 +105,7 @@ export const SETTLED_COLUMNS = `order_no bigint, cycle_no integer, try_no intege
  * keep a plan made for a small table, and read the whole table.
  */
 export const WRITE_SETTLED = `attempts as (
-  update debit_attempts a set status = s.attempt_status, reason = s.reason, institution_ref = s.institution_ref,
+  update debit_attempts a set status = s.attempt_status, reason = s.reason, decline_kind = s.decline_kind, institution_ref = s.institution_ref,
     paid_at = s.paid_at, settled_at = s.settled_at, ask_at = null
   from settled s where a.order_no = any(array[s.order_no]) and a.cycle_no = any(array[s.cycle_no])
     and a.try_no = any(array[s.try_no])
@@ -169,6 +171,7 @@ export function toSettledColumns(row: SettledDebitRow) {
     try_no: attempt.tryNo,
     attempt_status: row.attemptStatus,
     reason: row.reason,
+    decline_kind: row.declineKind,
     institution_ref: row.institutionRef,
     paid_at: isoTimeOrNull(payment.paidAt),
     payment_status: payment.status,

@@ -27,6 +27,23 @@ export const findUsersByIdOrMobile = declareList({
 });
 
 /**
+ * Binds the user to another mobile. Returns false if the user's mobile has changed since. Throws a unique violation if
+ * another user of the channel has the mobile.
+ */
+export const storeMobile = declareHas({
+  name: 'store-mobile',
+  text: `update channel_users set mobile_hash = $4, mobile = $5
+             where channel_id = $1 and key_of(channel_user_id) = key_of($2) and mobile_hash = $3 returning 1`,
+  parameters: {
+    channelId: 'bigint',
+    channelUserId: 'text',
+    formerHash: 'bytea',
+    mobileHash: 'bytea',
+    mobile: 'text',
+  },
+});
+
+/**
  * Binds a user id and a mobile. Returns false if one of them is taken. If a concurrent transaction binds one of them,
  * waits for that transaction.
  */
