@@ -45,7 +45,6 @@ export async function agreementsService(options: AgreementsOptions = {}) {
   let used: Gateway = gateway;
   const service = await testService({
     ...own,
-    testLimits: { idempotency: { leaseSeconds: 0.2 } },
     gateways: { of: async () => used },
   });
   const { fresh, vault, clock, operator, baseUrl } = service;
