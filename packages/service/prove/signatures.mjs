@@ -59,6 +59,11 @@ const MAKERS = {
   'secret-of-encryption': [key('aesKey')],
   'secret-before-reset': [key('formerAppSecret')],
   'secret-not-decoded': [(to) => (to.key = to.key.toString('base64'))],
+  'hmac-missing': [
+    (to) => (to.mac = ({ text }) => hash(text)),
+    (to) => (to.mac = ({ text, key: by }) => hash(text, by)),
+  ],
+  'hmac-swapped': [(to) => (to.mac = ({ text, key: by }) => createHmac('sha256', text).update(by).digest())],
   'signature-hex': [(to) => (to.encode = (mac) => mac.toString('hex'))],
   'signature-base64url': [
     (to) => (to.encode = (mac) => mac.toString('base64url')),
@@ -79,6 +84,7 @@ const MAKERS = {
   'path-without-prefix': [line(1, (path) => path.replace('/openapi/v1', '')), line(1, (path) => path.slice(1))],
   'path-with-slash': [line(1, (path) => `${path}/`), line(1, (path) => `${path}?`)],
   'timestamp-in-seconds': [line(4, (ms) => ms.slice(0, -3)), line(4, (ms) => `${ms.slice(0, -3)}000`)],
+  'other-timestamp': [line(4, (ms) => String(Number(ms) + pick([-1_000, -100, -2, 1, 30, 1_000])))],
   'other-nonce': [line(5, (_, { earlier }) => pick(earlier).nonce), line(5, (nonce) => nonce.toUpperCase())],
   'other-request-id': [line(6, (_, { earlier }) => pick(earlier).requestId), line(6, () => '')],
   'lines-in-other-order': [
@@ -94,7 +100,7 @@ const missing = MISTAKES.filter(({ mistake }) => mistake !== 'unknown' && !names
 if (missing.length > 0) throw new Error(`no way to make: ${missing.map(({ mistake }) => mistake)}`);
 
 /** A request can have only one mistake of each group. */
-const GROUPS = [/^secret-(of|before)/, /^signature-/, /^(body|digest)-/, /^path-/, /^(lines|empty)-/];
+const GROUPS = [/^(secret-(of|before)|hmac)-?/, /^signature-/, /^(body|digest)-/, /^path-/, /^(lines|empty)-/];
 const areApart = (a, b) => a !== b && !GROUPS.some((group) => group.test(a) && group.test(b));
 
 const headers = () => ({
@@ -102,12 +108,9 @@ const headers = () => ({
   nonce: bytes(16).toString('hex'),
   requestId: bytes(8).toString('base64url'),
 });
-const sign = ({ lines, join, end, key: by, encode }) =>
-  encode(
-    createHmac('sha256', by)
-      .update(lines.join(join) + end)
-      .digest(),
-  );
+const hash = (...parts) => parts.reduce((hashed, part) => hashed.update(part), createHash('sha256')).digest();
+const sign = ({ lines, join, end, key: by, encode, mac }) =>
+  encode(mac({ text: lines.join(join) + end, key: by }));
 
 /**
  * Makes a request with these mistakes, and returns the mistakes that the diagnosis names. Returns undefined if a
@@ -126,6 +129,7 @@ function make(mistakes) {
     ...{ sent, secrets, earlier: Array.from({ length: 16 }, headers), key: secrets.appSecret, join: '\n', end: '' },
     lines: ['POST', sent.path, sent.query, sha256(sent.body), sent.timestamp, sent.nonce, sent.requestId],
     encode: (mac) => mac.toString('base64'),
+    mac: ({ text, key: by }) => createHmac('sha256', by).update(text).digest(),
   };
   const wrong = { ...right, lines: [...right.lines] };
   for (const mistake of mistakes.toSorted((a, b) => names.indexOf(a) - names.indexOf(b))) {

@@ -27,6 +27,10 @@ const earlier = [
 ];
 const context = { earlier, now: 1_767_225_600_500, publicUrl: 'https://pay.example' };
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
+const hash = (...parts: (string | Uint8Array)[]) =>
+  parts.reduce((hashed, part) => hashed.update(part), createHash('sha256')).digest();
+const hmac = (key: string | Uint8Array, text: string | Uint8Array) =>
+  createHmac('sha256', key).update(text).digest();
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 interface Client {
@@ -38,6 +42,8 @@ interface Client {
   readonly join?: string;
   readonly end?: string;
   readonly encode?: (mac: Buffer) => string;
+  /** Replaces the HMAC of the text. */
+  readonly mac?: (text: string) => Buffer;
 }
 
 /** Returns the request of a client that makes these mistakes. */
@@ -46,9 +52,8 @@ function request({ sent = {}, key = secrets.appSecret, ...client }: Client = {})
   const { path, query, timestamp, nonce, requestId } = parts;
   const right = ['POST', path, query, client.digest ?? sha256(body), timestamp, nonce, requestId];
   const lines = client.lines?.(right) ?? right;
-  const mac = createHmac('sha256', key)
-    .update(lines.join(client.join ?? '\n') + (client.end ?? ''))
-    .digest();
+  const text = lines.join(client.join ?? '\n') + (client.end ?? '');
+  const mac = client.mac?.(text) ?? hmac(key, text);
   const signature = client.encode?.(mac) ?? mac.toString('base64');
   return { ...parts, body: Buffer.from(body), signature, method: 'POST', host: 'localhost:8080' };
 }
@@ -94,6 +99,12 @@ const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[
   ['secret-of-callback', 'decoded', { key: secrets.callbackSecret }],
   ['secret-of-encryption', 'decoded', { key: secrets.aesKey }],
   ['secret-before-reset', 'decoded', { key: secrets.formerAppSecret }],
+  ['hmac-missing', 'the lines alone', { mac: (text) => hash(text) }],
+  ['hmac-missing', 'the secret before the lines', { mac: (text) => hash(secrets.appSecret, text) }],
+  ['hmac-missing', 'the secret behind the lines', { mac: (text) => hash(text, secrets.appSecret) }],
+  ['hmac-missing', 'the text of the secret in an eighth line', { mac: (text) => hash(`${text}\n${keyText}`) }],
+  ['hmac-swapped', 'the bytes of the secret', { mac: (text) => hmac(text, secrets.appSecret) }],
+  ['hmac-swapped', 'the text of the secret', { mac: (text) => hmac(text, keyText) }],
   ['signature-hex', 'in lower case', { encode: hex }],
   ['signature-hex', 'in capitals', { encode: (mac) => hex(mac).toUpperCase() }],
   ['signature-hex', 'behind a name', { encode: (mac) => `sha256=${hex(mac)}` }],
@@ -160,6 +171,9 @@ const ALONE: readonly (readonly [mistake: string, how: string, client: Client])[
   ['timestamp-in-seconds', 'with a fraction', { lines: line(4, () => '1767225600.123') }],
   ['timestamp-in-seconds', 'filled up with zeros', { lines: line(4, () => '1767225600000') }],
   ['timestamp-in-seconds', 'rounded up and filled up with zeros', { lines: line(4, () => '1767225601000') }],
+  ['other-timestamp', 'a millisecond before the sent one', { lines: line(4, (ms) => String(Number(ms) - 1)) }],
+  ['other-timestamp', 'a tenth of a second after the sent one', { lines: line(4, (ms) => String(Number(ms) + 100)) }],
+  ['other-timestamp', 'a second after the sent one', { lines: line(4, (ms) => String(Number(ms) + 1_000)) }],
   ['other-nonce', 'of another request', { lines: line(5, () => 'bb'.repeat(16)) }],
   ['other-nonce', 'in capitals', { lines: line(5, (nonce) => nonce.toUpperCase()) }],
   ['other-nonce', 'with dashes', { lines: line(5, () => '00112233-4455-6677-8899-aabbccddeeff') }],
@@ -188,6 +202,7 @@ const PAIRS: readonly (readonly [mistakes: readonly string[], client: Client])[]
   ],
   [['secret-of-callback', 'crlf'], { key: secrets.callbackSecret, join: '\r\n' }],
   [['secret-of-encryption', 'timestamp-in-seconds'], { key: secrets.aesKey, lines: line(4, () => '1767225600') }],
+  [['hmac-missing', 'signature-hex'], { mac: (text) => hash(text), encode: hex }],
   [['empty-line-missing', 'signature-base64-of-hex'], { lines: reorder(0, 1, 3, 4, 5, 6), encode: ofHex }],
   [['empty-line-missing', 'trailing-newline'], { lines: reorder(0, 1, 3, 4, 5, 6), end: '\n' }],
   [['crlf', 'trailing-newline'], { join: '\r\n', end: '\r\n' }],
@@ -238,6 +253,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
   it.each([
     ['GET as the method', { lines: line(0, () => 'GET') }],
     ['in quotation marks', { encode: (mac: Buffer) => `"${base64(mac)}"` }],
+    ['3 ms before the one you sent', { lines: line(4, () => '1767225600120') }],
     ['filled up with 000', { lines: line(4, () => '1767225600000') }],
     ['a question mark for the query', { lines: line(2, () => '?') }],
     ['a question mark at its end', { lines: line(1, (path) => `${path}?`) }],
@@ -246,7 +262,7 @@ describe.each(platforms)('diagnosis of a signature on %s', (_name, platform) => 
   });
 
   it('only unknown for any other mistake', () => {
-    for (const client of [{ key: 'something else' }, { lines: line(4, () => '1767225600124') }]) {
+    for (const client of [{ key: 'something else' }, { lines: line(4, () => '1767225600777') }]) {
       expect(named(client)).toEqual(['unknown']);
     }
     const [sha1] = diagnose({ ...request(), signature: base64(randomBytes(20)) }).likely;

@@ -7,6 +7,10 @@ const HINTS = {
     'You signed with the aesKey. Sign requests with the appSecret; the aesKey is for fields whose names end in Encrypted.',
   'secret-before-reset':
     'You signed with the appSecret from before the last reset. Use the secret that the reset showed.',
+  'hmac-missing':
+    'You sent a SHA-256 without HMAC. Send the HMAC-SHA256 of the seven lines, with the decoded appSecret as its key.',
+  'hmac-swapped':
+    'You used the seven lines as the key and the appSecret as the text. Swap the two arguments of your HMAC function.',
   'signature-hex': 'You sent the HMAC in hex. Send its 32 bytes in base64: 44 characters, the last of which is =.',
   'signature-base64url':
     'You sent the HMAC in base64url. Use the standard alphabet with + and /, and keep the = at the end.',
@@ -27,12 +31,14 @@ const HINTS = {
   'path-without-prefix': 'You signed the path without its beginning. Sign it as it is sent, with /openapi/v1 in front.',
   'path-with-slash': 'You signed the path with a slash at its end. Sign it as it is sent, without.',
   'timestamp-in-seconds': 'Your timestamp is in seconds. Use Unix milliseconds, the same ones in header and text.',
+  'other-timestamp':
+    'You signed a timestamp that differs from the one you sent. Take the time once for each request, and use it in header and text.',
   'other-nonce':
     'You signed a nonce that differs from the one you sent. Generate one nonce for each request, and use it in header and text.',
   'other-request-id':
     'You signed a request id that differs from the one you sent. Generate one for each request, and use it in header and text.',
   unknown:
-    'No known mistake results in this signature. Compare the seven lines with yours, the hash of the body first, then check that the appSecret belongs to this app id.',
+    'No known mistake results in this signature. Compare the seven lines with yours: the hash of the body first, then the timestamp, nonce and request id of the headers; then check that the appSecret belongs to this app id.',
 } as const;
 
 export type Mistake = keyof typeof HINTS;

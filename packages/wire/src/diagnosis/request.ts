@@ -1,4 +1,5 @@
 import { equalBytes, hmacSha256, sha256Hex, toBase64 } from '#platform';
+import { listHashMistakes } from './hash-mistakes.js';
 import { type Finding, finding } from './mistakes.js';
 import {
   type Change,
@@ -9,6 +10,7 @@ import {
   listLines,
   listOrders,
   listOtherChanges,
+  listTimestampChanges,
   listUsualChanges,
   MAX_SPELLED_BODY_BYTES,
   type ReceivedRequest,
@@ -39,10 +41,11 @@ export interface Diagnosis {
  * The maximum number of HMACs that one diagnosis computes. It is the sum of the attempts below, each list at its
  * longest: the keys (12) on the correct text; each change alone (some 70 kinds, 24 body spellings, 51 sequences of the
  * lines, 64 with headers of 16 earlier requests); the usual keys with the usual changes (52); the usual changes in
- * pairs (62); and the undecoded secret with every other change. If the former app secret is accepted too, the limit
- * cuts off the last attempts. Decoding the signature needs no HMAC.
+ * pairs (62); the undecoded secret with every other change; and other timestamps (202). If the former app secret is
+ * accepted too, the limit cuts off the last attempts. Decoding the signature needs no HMAC, and neither do the few
+ * mistakes in using HMAC itself.
  */
-export const MAX_DIAGNOSIS_TRIES = 450;
+export const MAX_DIAGNOSIS_TRIES = 650;
 
 /**
  * Finds out why a signature does not match. Signs with the channel's own secrets and one usual mistake after another,
@@ -93,6 +96,10 @@ function findMistakes(
     const form = forms.find((one) => equalBytes(one.mac, mac));
     if (form) return [...key.found, ...change.found, ...form.found];
   }
+  for (const { mac, found } of listHashMistakes(toText(right), secrets.appSecret)) {
+    const form = forms.find((one) => equalBytes(one.mac, mac));
+    if (form) return [found, ...form.found];
+  }
   return [isLarge(came) ? finding('unknown', LARGE_BODY) : finding('unknown')];
 }
 
@@ -124,6 +131,7 @@ function listTries(
     ...each(wrongKeys, usual),
     ...each(rightKeys, listPairs(usual)),
     ...each(wrongKeys.slice(0, 1), [...others, ...listOrders()]),
+    ...each(rightKeys, listTimestampChanges(right)),
   ];
 }
 

@@ -303,6 +303,21 @@ export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[]
   ];
 }
 
+/** The offsets, in milliseconds, at which a client may have taken the time again: soon, or with a clock of seconds. */
+const MAX_OFFSET_MS = 100;
+const SECOND_MS = 1_000;
+const OFFSETS = [...Array.from({ length: MAX_OFFSET_MS }, (_, index) => index + 1), SECOND_MS].flatMap((ms) => [-ms, ms]);
+
+/** Lists timestamps shortly before and after the sent one, because the client may have taken the time twice. */
+export function listTimestampChanges({ timestamp }: SignText): Change[] {
+  const sent = Number(timestamp);
+  if (!Number.isSafeInteger(sent)) return [];
+  return OFFSETS.map((ms) => change('other-timestamp', { timestamp: String(sent + ms) }, explainOffset(ms)));
+}
+
+const explainOffset = (ms: number) =>
+  `You signed a timestamp that is ${Math.abs(ms)} ms ${ms < 0 ? 'before' : 'after'} the one you sent. Take the time once for each request, and use it in header and text.`;
+
 /** Lists texts that a client may have put before the path: the host that it called, and the service's public URL. */
 export function listHosts({ host }: ReceivedRequest, publicUrl: string | undefined): string[] {
   const url = publicUrl === undefined ? undefined : publicUrl.replace(/\/+$/, '');

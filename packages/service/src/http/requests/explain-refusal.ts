@@ -84,9 +84,9 @@ export function createRefusalExplainer(deps: RefusalExplainerDeps) {
 
 export type RefusalExplainer = ReturnType<typeof createRefusalExplainer>;
 
-/** Turns a hint, which is a whole sentence, into a part of a sentence. */
+/** Turns a hint, which is a whole sentence, into a part of a sentence. Omits "unknown", because the hint may be precise. */
 const describeFinding = ({ mistake, hint }: Finding): string =>
-  `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')} (${mistake})`;
+  `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}${mistake === 'unknown' ? '' : ` (${mistake})`}`;
 
 function describeUnknownAppId(appId: string): string {
   const unknown = 'signature does not match: this app id is unknown here';
