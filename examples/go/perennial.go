@@ -32,16 +32,10 @@ import (
 const (
 	prefix      = "/openapi/v1/"
 	maxEventAge = 5 * time.Minute
-	v1          = "svc_aes_v1:"
-	v2          = "svc_aes_v2:"
 )
 
 // waits are the delays before each retry.
 var waits = []time.Duration{1 * time.Second, 3 * time.Second, 9 * time.Second}
-
-// ErrDecrypt is the error for every unreadable value: telling wrong padding from wrong text would let a client decrypt
-// v1.
-var ErrDecrypt = errors.New("the value cannot be decrypted")
 
 // Error is a refusal with its code. NO_ANSWER: the last attempt got no answer that can be read.
 type Error struct {
@@ -277,6 +271,15 @@ func escape(text string) string {
 
 // region Encrypted fields
 
+const (
+	v1 = "svc_aes_v1:"
+	v2 = "svc_aes_v2:"
+)
+
+// ErrDecrypt is the error for every unreadable value: telling wrong padding from wrong text would let a client decrypt
+// v1.
+var ErrDecrypt = errors.New("the value cannot be decrypted")
+
 // Encrypt encrypts in svc_aes_v2 with an IV of 12 bytes: never use one twice.
 func Encrypt(aesKey, text string, iv []byte) string {
 	return v2 + base64.StdEncoding.EncodeToString(gcm(aesKey).Seal(iv, iv, []byte(text), nil))
@@ -365,8 +368,6 @@ func mac(secret, text string) []byte {
 	return made.Sum(nil)
 }
 
-// endregion
-
 // decodeKey panics for an invalid key, which is a configuration error.
 func decodeKey(secret string) []byte {
 	key, err := base64.StdEncoding.DecodeString(secret)
@@ -375,6 +376,8 @@ func decodeKey(secret string) []byte {
 	}
 	return key
 }
+
+// endregion
 
 // NewKey returns an Idempotency-Key or a request id.
 func NewKey() string { return hex.EncodeToString(random(16)) }

@@ -326,6 +326,11 @@ public final class Perennial {
             throw new IllegalStateException(impossible);
         }
     }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
     // endregion
 
     private static String sha256(byte[] bytes) {
@@ -334,10 +339,6 @@ public final class Perennial {
         } catch (GeneralSecurityException impossible) {
             throw new IllegalStateException(impossible);
         }
-    }
-
-    private static byte[] utf8(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private static byte[] random(int size) {

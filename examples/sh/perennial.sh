@@ -55,26 +55,6 @@ read_channel() {
   token_file=$channel_file.token
 }
 
-to_hex() {
-  od -An -v -tx1 | tr -d ' \n'
-}
-
-decode() {
-  printf '%s' "$1" | openssl base64 -d -A 2>/dev/null
-}
-
-# from_hex HEX [MASK]: prints the bytes, each XORed with the mask.
-from_hex() {
-  rest=$1 format=''
-  while [ -n "$rest" ]; do
-    byte=$((0x${rest%"${rest#??}"} ^ ${2:-0}))
-    format=$format\\$((byte / 64))$((byte / 8 % 8))$((byte % 8))
-    rest=${rest#??}
-  done
-  # shellcheck disable=SC2059
-  printf "$format"
-}
-
 # mac SECRET: prints HMAC-SHA256 of standard input, in binary. Uses two digests, because openssl would take the key as
 # an argument.
 mac() {
@@ -107,6 +87,26 @@ verify() {
 }
 
 # region Encrypted fields
+to_hex() {
+  od -An -v -tx1 | tr -d ' \n'
+}
+
+decode() {
+  printf '%s' "$1" | openssl base64 -d -A 2>/dev/null
+}
+
+# from_hex HEX [MASK]: prints the bytes, each XORed with the mask.
+from_hex() {
+  rest=$1 format=''
+  while [ -n "$rest" ]; do
+    byte=$((0x${rest%"${rest#??}"} ^ ${2:-0}))
+    format=$format\\$((byte / 64))$((byte / 8 % 8))$((byte % 8))
+    rest=${rest#??}
+  done
+  # shellcheck disable=SC2059
+  printf "$format"
+}
+
 # encrypt KEY [IV]: prints the text on standard input in svc_aes_v1. The IV, in hex, is for known answers: never use one
 # twice.
 encrypt() {
