@@ -109,8 +109,7 @@ const headers = () => ({
   requestId: bytes(8).toString('base64url'),
 });
 const hash = (...parts) => parts.reduce((hashed, part) => hashed.update(part), createHash('sha256')).digest();
-const sign = ({ lines, join, end, key: by, encode, mac }) =>
-  encode(mac({ text: lines.join(join) + end, key: by }));
+const sign = ({ lines, join, end, key: by, encode, mac }) => encode(mac({ text: lines.join(join) + end, key: by }));
 
 /**
  * Makes a request with these mistakes, and returns the mistakes that the diagnosis names. Returns undefined if a

@@ -29,8 +29,7 @@ const context = { earlier, now: 1_767_225_600_500, publicUrl: 'https://pay.examp
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
 const hash = (...parts: (string | Uint8Array)[]) =>
   parts.reduce((hashed, part) => hashed.update(part), createHash('sha256')).digest();
-const hmac = (key: string | Uint8Array, text: string | Uint8Array) =>
-  createHmac('sha256', key).update(text).digest();
+const hmac = (key: string | Uint8Array, text: string | Uint8Array) => createHmac('sha256', key).update(text).digest();
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 interface Client {

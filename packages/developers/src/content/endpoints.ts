@@ -33,7 +33,8 @@ processes can have its own. On 401005 or 401006 get a new token and resend the r
     group: 'Catalog',
     title: 'List products',
     text: `Returns the products that your channel may sell: price, length of a period, number of periods and benefits. Your operator
-authorizes them. The sandbox has \`TEST_SPU_001\` (12 periods of one month) and \`TEST_SPU_DAILY_7\` (7 periods of one day).`,
+authorizes them. The demo channel has \`TEST_SPU_001\` (12 periods of one month), \`TEST_SPU_DAILY_7\` (7 periods
+of one day) and \`TEST_SPU_ONCE\` (1 period of one month).`,
   },
   'payment-channels/list': {
     group: 'Catalog',

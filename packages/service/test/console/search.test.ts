@@ -147,7 +147,12 @@ describe('finds by', () => {
       expect.objectContaining({ kind: 'channel', id: 'test_demo' }),
     );
     expect(await find('another', 'channel')).toMatchObject([{ id: other.credentials.appId, title: 'Another channel' }]);
-    expect(await find('test_spu', 'product')).toMatchObject([{ id: 'TEST_SPU_001' }, { id: 'TEST_SPU_DAILY_7' }]);
+    expect(await find('test_spu', 'product')).toMatchObject([
+      { id: 'TEST_SPU_001' },
+      { id: 'TEST_SPU_DAILY_7' },
+      { id: 'TEST_SPU_FOREIGN' },
+      { id: 'TEST_SPU_ONCE' },
+    ]);
     expect(await find('Seven', 'product')).toMatchObject([{ kind: 'product', id: 'TEST_SPU_DAILY_7' }]);
     expect(await find('%', 'product')).toEqual([]);
   });

@@ -53,6 +53,7 @@ describe.each(FIRST_CALLS)('examples/$file', ({ file, command }) => {
     expect([...products.matchAll(/^ {2}(\w+)/gm)].map(([, code]) => code)).toEqual([
       'TEST_SPU_001',
       'TEST_SPU_DAILY_7',
+      'TEST_SPU_ONCE',
     ]);
     const { appSecret } = JSON.parse(await readFile(demoChannel(), 'utf8'));
     expect(stdout).not.toContain(appSecret);

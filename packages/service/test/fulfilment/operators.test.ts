@@ -30,6 +30,7 @@ describe('the source of codes', () => {
     expect(await listBenefits(on.operator)).toMatchObject([
       { benefitCode: 'COUPON', kind: 'GENERATED', products: ['TEST_SPU_001'], codesLeft: 0, waitingClaims: 0 },
       { benefitCode: 'DAY_PASS', kind: 'GENERATED', products: ['TEST_SPU_DAILY_7'] },
+      { benefitCode: 'MONTH_PASS', kind: 'GENERATED', products: ['TEST_SPU_ONCE'] },
       { benefitCode: 'VIP_PASS', kind: 'GENERATED', supplierUrl: null, waitingSince: null },
     ]);
     expect(await setFulfilment(on.operator, { benefitCode: 'COUPON', kind: 'generated' })).toMatchObject({

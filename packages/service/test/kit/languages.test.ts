@@ -69,7 +69,7 @@ describe.each(NAMES)('examples/%s', (name) => {
     const numberIn = (of: string) => shown.get(of)?.split(' ')[0] ?? '';
     const [own, shared, collected] = ['A.1', 'A.2', 'B'].map(numberIn);
     expect(Object.fromEntries(shown)).toEqual({
-      products: 'TEST_SPU_001 TEST_SPU_DAILY_7',
+      products: 'TEST_SPU_001 TEST_SPU_DAILY_7 TEST_SPU_ONCE',
       'A.1': `${own} ACTIVE, period 1 SUCCESS`,
       'A.2': `${shared} ACTIVE, period 1 SUCCESS`,
       B: `${collected} ACTIVE, period 1 BILLED`,

@@ -1,9 +1,7 @@
 import { EVENT_CONTRACT, type EventScenarioName, type MainOrder } from '@perennial/wire';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../../../sdk/src/cli/trigger/scenarios.js';
 import { setUpcomingNotices } from '../../src/operator/provisioning/channel-settings.js';
-import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
-import { PRODUCT } from '../operator/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { kitService } from './support.js';
 
@@ -38,13 +36,6 @@ describe('trigger', () => {
       ? [{ name, later, mode: 'CHANNEL_COLLECT', names: contract.b, created: 'collect-create' as const }]
       : []),
   ]);
-  beforeAll(async () => {
-    const { operator, credentials } = kit;
-    const settlementModes = ['SVC_DEDUCT', 'CHANNEL_COLLECT'];
-    const once = { ...PRODUCT, productCode: 'ONCE', totalCycles: 1, settlementModes };
-    await createProduct(operator, once);
-    await authorizeProduct(operator, { appId: credentials.appId, productCode: 'ONCE' });
-  });
 
   it('there is one for every row of the events table', () => {
     const covered = new Set(SCENARIOS.flatMap(({ contract }) => [...contract.a, ...(contract.b ?? [])]));

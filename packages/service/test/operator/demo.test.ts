@@ -57,13 +57,15 @@ describe('the demo', () => {
         amountCent: 100,
         benefits: [{ benefitCode: 'DAY_PASS', faceValueCent: 100 }],
       },
+      { productCode: 'TEST_SPU_FOREIGN' },
+      { productCode: 'TEST_SPU_ONCE', totalCycles: 1, amountCent: 2490 },
     ]);
     expect(await listPaymentChannels(operator)).toMatchObject([
       { code: 'MOCKBANK', gateway: 'sandbox', supportedBanks: ['ICBC', 'CCB'], bankCodeRequired: true },
       { code: 'MOCKPAY', gateway: 'sandbox', supportedBanks: ['*'], bankCodeRequired: false },
     ]);
     expect(await showChannel(operator, { appId: 'test_demo' })).toMatchObject({
-      products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7'],
+      products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7', 'TEST_SPU_ONCE'],
       paymentChannels: [
         { code: 'MOCKBANK', isDefault: false, shareEnabled: false },
         { code: 'MOCKPAY', isDefault: true, shareEnabled: true },
@@ -77,7 +79,7 @@ describe('the demo', () => {
       aesKey: secret,
       callbackSecret: secret,
       baseUrl,
-      products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7'],
+      products: ['TEST_SPU_001', 'TEST_SPU_DAILY_7', 'TEST_SPU_ONCE'],
       paymentChannels: ['MOCKPAY', 'MOCKBANK'],
     });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -92,7 +94,7 @@ describe('the demo', () => {
     const files = await Promise.all(Array.from({ length: 10 }, provision));
     expect(new Set(files).size).toBe(1);
     expect(await readdir(dataDir)).toEqual(['demo-channel.json']);
-    expect(await listAudit(operator, { subject: 'test_demo' })).toHaveLength(5);
+    expect(await listAudit(operator, { subject: 'test_demo' })).toHaveLength(6);
     expect(await fresh.database.query('select app_id from channels')).toEqual([{ app_id: 'test_demo' }]);
   });
 

@@ -306,7 +306,10 @@ export function listEarlierChanges(earlier: readonly EarlierRequest[]): Change[]
 /** The offsets, in milliseconds, at which a client may have taken the time again: soon, or with a clock of seconds. */
 const MAX_OFFSET_MS = 100;
 const SECOND_MS = 1_000;
-const OFFSETS = [...Array.from({ length: MAX_OFFSET_MS }, (_, index) => index + 1), SECOND_MS].flatMap((ms) => [-ms, ms]);
+const OFFSETS = [...Array.from({ length: MAX_OFFSET_MS }, (_, index) => index + 1), SECOND_MS].flatMap((ms) => [
+  -ms,
+  ms,
+]);
 
 /** Lists timestamps shortly before and after the sent one, because the client may have taken the time twice. */
 export function listTimestampChanges({ timestamp }: SignText): Change[] {

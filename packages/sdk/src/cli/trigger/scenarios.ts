@@ -198,7 +198,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'one-period',
-    summary: 'an order with one period is completed; needs a product with one period',
+    summary: 'an order with one period is completed; the demo channel has TEST_SPU_ONCE',
     contract: { a: ['deduct-one-period'], b: ['collect-one-period'] },
     hasOnePeriod: true,
     act: (client, order) => advance(client, order, 1),

@@ -42,7 +42,29 @@ const PRODUCTS = [
     amountCent: 100,
     benefits: [{ benefitCode: 'DAY_PASS', name: 'Day pass', faceValueCent: 100 }],
   },
+  {
+    productCode: 'TEST_SPU_ONCE',
+    productName: 'One month',
+    settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+    periodType: 'MONTH',
+    period: 1,
+    totalCycles: 1,
+    amountCent: 2490,
+    benefits: [{ benefitCode: 'MONTH_PASS', name: 'Month pass', faceValueCent: 2490 }],
+  },
 ];
+
+/** A product for which the demo channel is not authorized, so that its developer can cause 420006. */
+const FOREIGN_PRODUCT = {
+  productCode: 'TEST_SPU_FOREIGN',
+  productName: 'Not for the demo channel',
+  settlementModes: ['SVC_DEDUCT', 'CHANNEL_COLLECT'],
+  periodType: 'MONTH',
+  period: 1,
+  totalCycles: 12,
+  amountCent: 1990,
+  benefits: [],
+};
 
 const PAYMENT_CHANNELS = [
   {
@@ -105,10 +127,10 @@ export async function provisionDemo(operator: Operator, { dataDir, baseUrl }: Pr
 
 async function createDemo(operator: Operator): Promise<void> {
   await createChannel(operator, { appId: APP_ID, name: 'Demo channel' });
-  for (const product of PRODUCTS) {
+  for (const product of [...PRODUCTS, FOREIGN_PRODUCT]) {
     const { productCode } = product;
     if (!(await hasProduct(operator.database, productCode))) await createProduct(operator, product);
-    await authorizeProduct(operator, { appId: APP_ID, productCode });
+    if (product !== FOREIGN_PRODUCT) await authorizeProduct(operator, { appId: APP_ID, productCode });
   }
   for (const { channel, authorization } of PAYMENT_CHANNELS) {
     const { code } = channel;
