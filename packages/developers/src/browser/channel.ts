@@ -38,6 +38,8 @@ export interface Channel extends Client {
   readonly credentials: Credentials;
   /** The latest request other than auth/token. */
   readonly lastSent: () => SentRequest | undefined;
+  /** The sandbox's warning about the latest request other than auth/token. */
+  readonly lastWarning: () => string | undefined;
 }
 
 const page = document.documentElement.dataset;
@@ -53,19 +55,28 @@ const PLACE = 'perennial-channel';
 export async function openChannel(credentials: Credentials): Promise<Channel> {
   const { PerennialClient } = (await import(`${root}/developers/assets/${page['sdk']}`)) as Sdk;
   let last: SentRequest | undefined;
+  let lastWarning: string | undefined;
   const client = new PerennialClient({
     ...credentials,
     baseUrl: location.origin,
     retries: 0,
-    onWarning: () => undefined,
+    onWarning: (warning: string) => {
+      lastWarning = warning;
+    },
     // The service may be behind a path, which is not signed.
     fetch: (url: string, init: { readonly headers: Record<string, string>; readonly body: string }) => {
       const { pathname } = new URL(url);
       if (!pathname.endsWith('/auth/token')) last = { url: pathname, headers: init.headers, body: init.body };
+      lastWarning = undefined;
       return fetch(root + pathname, init as RequestInit);
     },
   });
-  return { credentials, lastSent: () => last, send: (name, body, options) => client.send(name, body, options) };
+  return {
+    credentials,
+    lastSent: () => last,
+    lastWarning: () => lastWarning,
+    send: (name, body, options) => client.send(name, body, options),
+  };
 }
 
 /** The beginning of the request ids of the console's own requests, which its list of requests leaves out. */

@@ -1,5 +1,14 @@
 import type { EndpointName } from '@perennial/wire';
-import { type Channel, openChannel, recallCredentials, startSignIn, tell, tellError, whileBusy } from './channel.js';
+import {
+  type Channel,
+  createPageRequestId,
+  openChannel,
+  recallCredentials,
+  startSignIn,
+  tell,
+  tellError,
+  whileBusy,
+} from './channel.js';
 import { element, find } from './dom.js';
 
 /** "Try it" on the page of an endpoint: sends the reader's body with the reader's credentials. */
@@ -19,10 +28,10 @@ function startTrying(around: HTMLElement): void {
     signIn.hidden = true;
     form.hidden = false;
     nameReader(channel.credentials.appId);
-    prepareBody(form);
+    prepareBody(form, channel);
     form.querySelector('select')?.addEventListener('change', ({ target }) => {
       bodyField(form).value = (target as HTMLSelectElement).value;
-      prepareBody(form);
+      prepareBody(form, channel);
     });
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -43,23 +52,54 @@ function nameReader(appId: string): void {
   }
 }
 
-/** Replaces numbers of the example that may be used only once: a channel's order numbers, and a user with a mobile. */
-function prepareBody(form: HTMLFormElement): void {
-  const field = bodyField(form);
+/**
+ * Replaces numbers of the example. A request that creates something gets new ones: a channel's order number, and a user
+ * with a mobile. Other requests get those of the latest order.
+ */
+function prepareBody(form: HTMLFormElement, channel: Channel): void {
+  replaceValues(form, { appId: channel.credentials.appId });
+  if (form.dataset['fresh'] !== 'true') {
+    void fillInLatestOrder(form, channel);
+    return;
+  }
   const now = String(Math.round(performance.timeOrigin + performance.now()));
-  const own: Readonly<Record<string, string>> =
-    form.dataset['fresh'] === 'true'
-      ? {
-          externalOrderNo: `try-${now}`,
-          channelUserId: `user-${now}`,
-          mobile: `1${now.slice(-10)}`,
-          sharedAgreementNo: `agreement-${now}`,
-        }
-      : {};
-  const text = field.value.replaceAll(/"(\w+)": "[^"]*"/g, (whole, name: string) =>
-    own[name] === undefined ? whole : `"${name}": "${own[name]}"`,
+  replaceValues(form, {
+    externalOrderNo: `try-${now}`,
+    channelUserId: `user-${now}`,
+    mobile: `1${now.slice(-10)}`,
+    sharedAgreementNo: `agreement-${now}`,
+  });
+}
+
+function replaceValues(form: HTMLFormElement, values: Readonly<Record<string, string>>): void {
+  const field = bodyField(form);
+  field.value = field.value.replaceAll(/"(\w+)": "[^"]*"/g, (whole, name: string) =>
+    values[name] === undefined ? whole : `"${name}": ${JSON.stringify(values[name])}`,
   );
-  field.value = text.replaceAll(DEMO_APP_ID, find('#try-who')?.textContent ?? DEMO_APP_ID);
+}
+
+const NUMBERS_OF_ORDER = ['orderNo', 'externalOrderNo', 'paymentOrderNo', 'channelUserId'];
+const MAX_EVENTS = 20;
+
+/**
+ * Replaces the example's numbers by those of the channel's latest order, because the order of the example does not
+ * exist. Leaves the example if there is no order or if the reader edits it.
+ */
+async function fillInLatestOrder(form: HTMLFormElement, channel: Channel): Promise<void> {
+  const example = bodyField(form).value;
+  const names = NUMBERS_OF_ORDER.filter((name) => example.includes(`"${name}":`));
+  if (names.length === 0) return;
+  const options = { requestId: createPageRequestId() };
+  const answer = await channel.send('events/list', { size: MAX_EVENTS }, options).catch(() => undefined);
+  const events = answer?.data.events ?? [];
+  // The earliest event of the order's periods is about the first period, which may have been paid.
+  const ofOrder = events.filter(({ orderNo }) => orderNo === events[0]?.orderNo);
+  const known: Record<string, unknown> = Object.assign({}, ...ofOrder.map(({ data }) => data));
+  if (bodyField(form).value !== example) return;
+  replaceValues(
+    form,
+    Object.fromEntries(names.map((name) => [name, known[name]]).filter(([, value]) => typeof value === 'string')),
+  );
 }
 
 const bodyField = (form: HTMLFormElement) => form.elements.namedItem('body') as HTMLTextAreaElement;
@@ -74,7 +114,10 @@ async function send(around: HTMLElement, form: HTMLFormElement, channel: Channel
     const body = readBody(bodyField(form).value);
     try {
       const { data, httpStatus, requestId } = await channel.send(endpoint, body);
-      tell(status, 'right', 'Code 0', `HTTP ${httpStatus}, request id ${requestId}`);
+      const warning = channel.lastWarning();
+      const outcome = `HTTP ${httpStatus}, request id ${requestId}`;
+      if (warning === undefined) tell(status, 'right', 'Code 0', outcome);
+      else tell(status, 'wrong', 'Code 0, with a warning', `${warning}. ${outcome}`);
       shown?.append(
         element('p', { class: 'example-label' }, 'Answer, decrypted'),
         code(JSON.stringify(data, null, 2), 'Answer'),

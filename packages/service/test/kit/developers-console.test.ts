@@ -251,6 +251,23 @@ describe('"Try it"', () => {
     expect(await other.getByLabel('Body').inputValue()).toContain(own.credentials.appId);
   });
 
+  it("fills in the latest order's numbers, and shows the sandbox's warning", async () => {
+    const channel = await demoChannel(service);
+    // The first order of a database may have the example's number.
+    await channel.call('orders/create', sharedRequest(channel));
+    const { data: order } = await channel.call('orders/create', sharedRequest(channel));
+    const page = await open('/developers/reference/payments/query');
+    expect(await page.getByRole('link', { name: 'Try it' }).isVisible()).toBe(true);
+    await signIn(page, channel);
+    const [{ paymentOrderNo }] = order.paymentRecords;
+    const body = page.getByLabel('Body');
+    await expect.poll(() => body.inputValue()).toContain(`"paymentOrderNo": "${paymentOrderNo}"`);
+    await body.fill(JSON.stringify({ paymentOrderNo, paymentNo: '1' }));
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click();
+    await page.getByText('Code 0, with a warning').waitFor();
+    await page.getByText('unknown field paymentNo is ignored').first().waitFor();
+  });
+
   it('shows a refusal with its code, and refuses what is not JSON', async () => {
     const channel = await service.channel();
     const page = await open('/developers/reference/orders/query');

@@ -65,7 +65,7 @@ export function createSandboxGateway(clock: Clock): Gateway {
     },
     async confirmBind({ bindOrderNo, smsCode, reference }) {
       if (findTriggeredOutcome(BIND_CONFIRM_TRIGGERS, smsCode) === 'refused') {
-        return { kind: 'refused', reason: 'the code is not right' };
+        return { kind: 'refused', reason: 'the institution refused the binding' };
       }
       if (reference === 'expired-code') throw new Rejection('SMS_CODE_EXPIRED');
       if (reference === 'silent-bank') return { kind: 'unknown' };
