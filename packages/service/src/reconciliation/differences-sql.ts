@@ -51,7 +51,7 @@ const FIND_STORED_DIFFERENCES = statement({
      where ($1::text is null or payment_channel_code = $1) and ($2::date is null or day = $2)
        and ($3 = 'all' or closed_at is null)
        and ($5::date is null or day < $5 or (day = $5 and difference_no > $6::bigint))
-     order by day desc, difference_no limit $4`,
+     order by reconciliation_differences.day desc, difference_no limit $4`,
   parameters: ['text', 'date', 'text', 'bigint', 'date', 'bigint'],
   columns: DIFFERENCE_COLUMNS,
 });

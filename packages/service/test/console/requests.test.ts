@@ -92,7 +92,7 @@ describe('GET /channels/{appId}/requests', () => {
   beforeAll(async () => {
     await service.fresh.database.query(
       `insert into request_log (at, channel_id, endpoint, code, http_status, duration_ms, request_id, reason, address)
-       select timestamptz '2026-01-30 12:00:00+08' + n % 3 * interval '1 second', c.channel_id, '/openapi/v1/orders/list',
+       select timestamptz '2026-01-30 12:00:00+08' + n % 3 * interval '1 second' + n * interval '1 ms', c.channel_id, '/openapi/v1/orders/list',
          case when n % 5 = 0 then '429001' else '0' end, 200, 1, 'row-' || n, null, '127.0.0.1'
        from channels c, generate_series(1, 20) n where c.app_id = $1`,
       [appId],

@@ -96,9 +96,10 @@ export function requestList(
           `(at, request_id) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`,
         ]),
   ];
+  // Sorts by the column: without the table's name, `at` would be the selected text.
   const text = `select ${shanghaiText('at')} as at, ${epochMicros('at')} as "atMicros", endpoint, code,
       http_status::integer as "httpStatus", duration_ms as "durationMs", request_id as "requestId", reason, address
-    from request_log where ${where.join(' and ')} order by at desc, request_id desc limit ${value(limit)}`;
+    from request_log where ${where.join(' and ')} order by request_log.at desc, request_log.request_id desc limit ${value(limit)}`;
   return { text, values, byIndex: true };
 }
 
