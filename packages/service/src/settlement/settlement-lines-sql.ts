@@ -94,13 +94,16 @@ const LISTED_LINE = columns({
 
 const MICROS = '(extract(epoch from at) * 1000000)::bigint';
 
-/** Returns the lines between two times, by the indexes of the times (BRIN): the first lines after a key. */
+/**
+ * Returns the lines between two times, by the indexes of the times (BRIN): the first lines after a key. A refund is the
+ * only line with a refund's number. PostgreSQL knows that without reading an order, unlike the kind of a payment.
+ */
 export const listLines = declareList({
   text: `select kind, time, "paymentOrderNo", "refundNo", "externalOrderNo", "productCode", "settlementMode", "cycleNo",
        "amountCent", ${MICROS} as micros
      from (${LINES}) l
      where (${MICROS}, "paymentOrderNo", coalesce("refundNo", '')) > ($4::bigint, $5, $6)
-       and ($7::text is null or kind = $7) and ($8::text is null or "productCode" = $8)
+       and ($7::text is null or kind = $7) and ($7::text is distinct from ${kindLiteral('REFUNDED')} or "refundNo" is not null) and ($8::text is null or "productCode" = $8)
        and ($9::text is null or "settlementMode" = $9)
      ${BY_TIME} limit $10`,
   parameters: {

@@ -8,8 +8,11 @@ import { billDueOrders } from '../../src/engine/jobs/billing.js';
 import { renewDueOrders } from '../../src/engine/jobs/renewals.js';
 import { askAboutPendingDebits } from '../../src/engine/recovery/debits.js';
 import { createSandboxGateway } from '../../src/gateways/sandbox/sandbox-gateway.js';
+import { listSettlementLines } from '../../src/operator/books/settlement-lines.js';
 import { findPaidPeriods } from '../../src/operator/bulk/find-items-sql.js';
 import { resolveNumbers } from '../../src/operator/bulk/numbers.js';
+import { listOrders } from '../../src/operator/orders/list-orders.js';
+import { listDebits } from '../../src/operator/payments/payment-lists.js';
 import { search } from '../../src/operator/search/search.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { claimsOf, formOf, get, post, type Stage, stage } from '../redeem/support.js';
@@ -128,6 +131,32 @@ describe('at production size, statements use these indexes and no sequential sca
     await plansOf(find(String(FIRST_ORDER + 8)), [...SEARCHED, ...events, 'orders_pkey', 'payments_pkey']);
     await plansOf(find('growth-order-8'), [...SEARCHED, 'orders_pkey']);
     await plansOf(find('growth-user-4'), SEARCHED);
+  });
+
+  it('operators: the lists of orders, debits and settlement lines', async () => {
+    const clock = { now: Date.now };
+    const operator = { ...on.service.operator, database: noted.database, clock };
+    const { appId } = on.channel.credentials;
+    const orders = (filter: object) => () => listOrders(operator, filter, 'support');
+    await plansOf(orders({ createdFrom: '2020-01-01' }), ['external_orders_created', 'orders_pkey']);
+    await plansOf(orders({ appId }), ['external_orders_of_channel', 'orders_pkey']);
+    await plansOf(orders({ appId, status: 'TERMINATED' }), ['orders_ended_of_channel', 'orders_pkey']);
+    await plansOf(orders({ appId, failed: 'true' }), ['orders_failed_of_channel', 'orders_pkey']);
+    // The indexes on ask_at have only debits and refunds without a result. The keys find those of one order.
+    const open = ['all of debit_attempts_ask_at_idx', 'debit_attempts_pkey'];
+    await plansOf(orders({ unsettled: 'true' }), [...open, 'orders_pkey']);
+    const found = ['orders_pkey', 'payments_pkey'];
+    for (const filter of [{}, { appId }, { status: 'FAIL' as const }, { amountTo: '1' }]) {
+      await plansOf(() => listDebits(operator, filter), ['debit_attempts_of_channel', ...found]);
+    }
+    // This index has only the debits without a result.
+    await plansOf(() => listDebits(operator, { status: 'STARTED' }), ['all of debit_attempts_ask_at_idx', ...found]);
+    const month = new Date(clock.now() + 8 * 3_600_000).toISOString().slice(0, 7);
+    const lines = (filter: object) => () => listSettlementLines(operator, { appId, month, ...filter });
+    // Refunds are listed without reading a payment.
+    await plansOf(lines({}), ['orders_pkey', 'payments_paid_at_idx']);
+    await plansOf(lines({ kind: 'BILLED' }), ['orders_pkey', 'payments_paid_at_idx']);
+    await plansOf(lines({ kind: 'REFUNDED' }), ['orders_pkey']);
   });
 
   it('operators: lists of numbers, and the payments of a day', async () => {

@@ -9,6 +9,8 @@ import { requireBegunMonth } from './months.js';
 
 /** A page is complete after this time, even if it has fewer rows. Its cursor continues the list. */
 const PAGE_MS = 80;
+/** The time that the statement of a stretch should take. Another stretch begins only if this time is left. */
+const STRETCH_MS = PAGE_MS / 2;
 const MINUTE_MS = 60_000;
 /** The lengths of a stretch in minutes. */
 const FIRST_STRETCH = 60;
@@ -59,13 +61,13 @@ export async function listSettlementLines(operator: OperatorWithClock, input: Li
     if (to >= bounds.to) return createPage(found, undefined);
     [afterMicros, afterPayment, afterRefund] = [to * 1000, '', ''];
     minutes = nextStretch(minutes, clock.now() - startedAt);
-  } while (clock.now() - began < PAGE_MS);
+  } while (clock.now() - began < PAGE_MS - STRETCH_MS);
   return createPage(found, [afterMicros, afterPayment, afterRefund, minutes]);
 }
 
-/** Makes the next stretch longer after a fast statement, and shorter after a slow one. */
+/** Makes the next stretch longer after a fast statement, and shorter after a slow one, each at most eightfold. */
 function nextStretch(minutes: number, tookMs: number): number {
-  const factor = tookMs < PAGE_MS / 2 ? 8 : tookMs < 2 * PAGE_MS ? 2 : 0.5;
+  const factor = Math.min(Math.max(STRETCH_MS / Math.max(tookMs, 1), 1 / 8), 8);
   return Math.min(Math.max(Math.floor(minutes * factor), MIN_STRETCH), MAX_STRETCH);
 }
 
