@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -30,14 +31,16 @@ const SETTINGS = {
 };
 
 /**
- * Starts PostgreSQL with a new cluster, from the installed programs in the folder `bin`. The server ends with this
- * process.
+ * Starts PostgreSQL from the installed programs in the folder `bin`, with a new cluster, or with the cluster of the
+ * folder `kept`, which then stays. The server ends with this process.
  */
-export async function openOwnServer(bin) {
-  const data = await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-postgres-'));
+export async function openOwnServer(bin, kept) {
+  const data = kept ?? (await mkdtemp(path.join(os.tmpdir(), 'perennial-bench-postgres-')));
+  if (kept !== undefined) await mkdir(kept, { recursive: true });
   const identity = await serverIdentity(data);
   const options = { ...identity, env: { PATH: process.env.PATH, LC_ALL: 'C' }, cwd: data };
-  await run(path.join(bin, 'initdb'), ['-D', data, '-U', 'perennial', '-E', 'UTF8', '--auth=trust', '-k'], options);
+  if (!existsSync(path.join(data, 'PG_VERSION')))
+    await run(path.join(bin, 'initdb'), ['-D', data, '-U', 'perennial', '-E', 'UTF8', '--auth=trust', '-k'], options);
   const port = await freePort();
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = spawn('sh', ['-c', UNTIL_INPUT_ENDS, path.join(bin, 'postgres'), '-D', data, ...settings], {
@@ -58,7 +61,7 @@ export async function openOwnServer(bin) {
     async release() {
       server.stdin.end();
       await once(server, 'exit');
-      await rm(data, { recursive: true, force: true });
+      if (kept === undefined) await rm(data, { recursive: true, force: true });
     },
   };
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { formatTime } from '@perennial/wire';
 import { createChannelRegistry } from '../../dist/catalog/channels/channel-registry.js';
@@ -11,8 +12,9 @@ import { systemClock } from '../../dist/platform/clock.js';
 import { CAN_MEASURE } from '../cpu.mjs';
 import { machineFacts } from '../facts.mjs';
 import { openStage } from '../stage.mjs';
-import { makeFailures, readsOfFailures } from './failed.mjs';
+import { readsOfFailures } from './failed.mjs';
 import { FIRST, makeOrders } from './orders.mjs';
+import { makeOthers, readsOfOthers } from './others.mjs';
 import { makeOpenDebits, readsOfPayments } from './payments.mjs';
 import { withPlans } from './plans.mjs';
 import { measureWrite, WRITES } from './writes.mjs';
@@ -35,9 +37,9 @@ const PRODUCT_OF_NOBODY = {
  * Measures how long the console's reads take on a database with the given number of orders. Calls the service's own
  * functions.
  */
-export async function bench({ orders, channels, runs, rows, postgres }, { running, keep, say }) {
+export async function bench({ orders, channels, runs, rows, postgres, data }, { running, keep, say }) {
   const facts = await machineFacts();
-  const kept = keep(() => openConsole(running, postgres, facts));
+  const kept = keep(() => openConsole(running, postgres, data, facts));
   const measureOne = (kind, label, work) => kept.measure({ row: `${kind}: ${label}`, kind, label }, work);
   for (const one of rows.has('writes') && CAN_MEASURE ? WRITES : []) {
     await measureOne('write', one.label, ({ server, maker }) => measureWrite(maker, server, one));
@@ -45,7 +47,7 @@ export async function bench({ orders, channels, runs, rows, postgres }, { runnin
   let loaded;
   let reads = [];
   await measureOne('orders', `${orders} made`, async (stage) => {
-    const made = await timed(() => fill(stage, { orders, channels, rows, say }));
+    const made = await timed(() => fill(stage, { orders, channels, say }));
     reads = await readsOf(stage, { orders, rows });
     loaded = stage;
     return made;
@@ -64,8 +66,8 @@ export async function bench({ orders, channels, runs, rows, postgres }, { runnin
   return { facts, orders, channels, runs, results: kept.results };
 }
 
-async function openConsole(running, postgres, facts) {
-  const stage = await openStage(running, postgres);
+async function openConsole(running, postgres, data, facts) {
+  const stage = await openStage(running, postgres, data && path.resolve(data));
   facts.postgres = stage.server.version;
   try {
     const place = await stage.server.openDatabase('console');
@@ -78,11 +80,12 @@ async function openConsole(running, postgres, facts) {
   }
 }
 
-async function fill(stage, { orders, channels, rows, say }) {
+async function fill(stage, { orders, channels, say }) {
+  if (!stage.isNew) return;
   await createProduct(stage.operator, PRODUCT_OF_NOBODY);
   await makeOrders(stage, { orders, channels, say });
-  if (rows.has('failed')) await makeFailures(stage);
-  if (rows.has('payments')) await makeOpenDebits(stage);
+  await makeOpenDebits(stage, { orders });
+  await makeOthers(stage, { orders });
 }
 
 /** Looks up one order. The table gives the time of every other read relative to this look-up. */
@@ -93,12 +96,15 @@ const lookUp =
     database.query('select * from orders where order_no = $1::bigint', [FIRST + ((n * 7919) % orders)]);
 
 async function readsOf({ operator: base, maker }, { orders, rows }) {
-  const operator = { ...base, clock: systemClock };
+  // Limits of searches apply to each operator.
+  const operator = { ...base, clock: systemClock, actor: `bench-${process.pid}` };
   const channels = createChannelRegistry(operator.database, operator.vault);
   const appIds = (
     await maker.query(`select app_id from channels where name like 'Bench channel %' order by channel_id`)
   ).map((row) => row.app_id);
   const any = (n, of) => Math.floor(((n * 7919 + 13) % 10_007) * (of / 10_007));
+  /** Channels of all sizes in turn. */
+  const anyApp = (n) => appIds[(n * 149) % appIds.length];
   const orderNo = (n) => String(FIRST + any(n, orders));
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
@@ -118,21 +124,23 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const filters = {
     everything: () => ({}),
     'a large channel': () => ({ appId: appIds[0] }),
-    'a channel': (n) => ({ appId: appIds[n % appIds.length] }),
+    'a channel': (n) => ({ appId: anyApp(n) }),
     'status ACTIVE': () => ({ status: 'ACTIVE' }),
     'status UNSUBSCRIBED': () => ({ status: 'UNSUBSCRIBED' }),
-    'status TERMINATED of a channel': (n) => ({ status: 'TERMINATED', appId: appIds[n % appIds.length] }),
+    'status TERMINATED of a channel': (n) => ({ status: 'TERMINATED', appId: anyApp(n) }),
     'status INITIALIZING (none)': () => ({ status: 'INITIALIZING' }),
     'status ACTIVE or COMPLETED': () => ({ status: 'ACTIVE,COMPLETED' }),
     'a product of 1 in 50': () => ({ productCode: 'MONTHLY_2' }),
-    'a product of a channel': (n) => ({ productCode: 'MONTHLY_2', appId: appIds[n % appIds.length] }),
+    'a product of a channel': (n) => ({ productCode: 'MONTHLY_2', appId: anyApp(n) }),
     'a product that nobody has': () => ({ productCode: 'NEW' }),
     'a mode': () => ({ settlementMode: 'CHANNEL_COLLECT' }),
     'created on a day': (n) => ({ createdFrom: daysAgo(20 + any(n, 300)), createdTo: daysAgo(19 + any(n, 300)) }),
     'due today': () => ({ dueFrom: daysAgo(0), dueTo: daysAgo(-1) }),
-    'due this month, of a channel': (n) => ({ dueTo: daysAgo(-30), appId: appIds[n % appIds.length] }),
+    'due this month, of a channel': (n) => ({ dueTo: daysAgo(-30), appId: anyApp(n) }),
     failed: () => ({ failed: 'true' }),
-    'failed, of a channel': (n) => ({ failed: 'true', appId: appIds[n % appIds.length] }),
+    'failed, of a channel': (n) => ({ failed: 'true', appId: anyApp(n) }),
+    unsettled: () => ({ unsettled: 'true' }),
+    'unsettled, of a channel': (n) => ({ unsettled: 'true', appId: anyApp(n) }),
     'failed and ACTIVE': () => ({ failed: 'true', status: 'ACTIVE' }),
     'a user': (n) => ({ channelUserId: `bench-user-${any(n, orders / 3)}` }),
   };
@@ -145,6 +153,9 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
     'refund number': (n) => `R${orderNo(n)}000101`,
     'agreement number': (n) => `AG${orderNo(n)}`,
     'claim number': (n) => `C${orderNo(n)}000101`,
+    'institution reference': (n) => `ref-${orderNo(n)}-1`,
+    'agreement number of an institution': (n) => `unknown-${n}`,
+    'benefit code': (n) => `CODE-${n}-2345`,
     'event id': (n) => String(1 + any(n, orders)),
     'user id': (n) => `bench-user-${any(n, orders / 3)}`,
     mobile: (n) => `138${String(any(n, 99_999_999)).padStart(8, '0')}`,
@@ -181,12 +192,15 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
           {
             kind: 'overview',
             label: `${range} of a channel`,
-            read: (n) => showOverview(operator, { range, appId: appIds[n % appIds.length] }),
+            read: (n) => showOverview(operator, { range, appId: anyApp(n) }),
           },
         ])
       : []),
-    ...(rows.has('failed') ? readsOfFailures(operator, { appIds }) : []),
-    ...(rows.has('payments') ? readsOfPayments(operator, { appIds, day: daysAgo }) : []),
+    ...(rows.has('failed') ? readsOfFailures(operator, { appIds, anyApp, day: daysAgo }) : []),
+    ...(rows.has('payments') ? readsOfPayments(operator, { appIds, anyApp, day: daysAgo }) : []),
+    ...(rows.has('others')
+      ? readsOfOthers(operator, { appIds, anyApp, small: appIds.slice(-50), day: daysAgo, orderNo })
+      : []),
     ...(rows.has('figures') ? [{ kind: 'figures', label: 'a turn', read: turnOf(operator) }] : []),
   ].map(({ prepare, read, ...row }) => ({ ...row, read: prepare ? read : async (n) => () => read(n) }));
 }
@@ -200,8 +214,13 @@ function turnOf({ database }) {
   };
 }
 
-async function measure({ operator }, read, runs) {
+/**
+ * Measures reads. On a machine with other work, the server's CPU time per read tells whether a statement is slow or
+ * waits for its turn.
+ */
+async function measure({ operator, server }, read, runs) {
   const times = [];
+  const cpuBefore = server.cpu();
   for (let n = 0; n < runs; n += 1) {
     const once = await read(n);
     const since = performance.now();
@@ -210,10 +229,11 @@ async function measure({ operator }, read, runs) {
     });
     times.push(performance.now() - since);
   }
+  const cpu = CAN_MEASURE ? (server.cpu() - cpuBefore) / 1000 / runs : undefined;
   times.sort((a, b) => a - b);
   const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
   const once = await read(runs);
-  return { p50: at(0.5), p95: at(0.95), most: times.at(-1), plan: await withPlans(operator.database, once) };
+  return { p50: at(0.5), p95: at(0.95), most: times.at(-1), cpu, plan: await withPlans(operator.database, once) };
 }
 
 /** Measures how long the figures job takes to fill thirteen months for the first time. */

@@ -25,7 +25,8 @@ export async function withPlans(database, once) {
 }
 
 /** Small tables, whose scans are not listed. */
-const SMALL = /^(reads all of )?(channels|products|payment_channels|job_marks|approvals|alerts)/;
+const SMALL =
+  /^(reads all of )?(channels|channel_(brandings|products|payment_channels)|callback_urls|data_key_rotations|delivery_pauses|images|products|payment_channels|job_marks)(_|$)/;
 
 function scans(plan) {
   const found = [];

@@ -9,6 +9,7 @@ const READ_COLUMNS = [
   { head: 'p50 ms', of: ({ p50 }) => ms(p50) },
   { head: 'p95 ms', of: ({ p95 }) => ms(p95) },
   { head: 'most ms', of: ({ most }) => ms(most) },
+  { head: 'CPU ms', of: ({ cpu }) => (cpu === undefined ? '' : ms(cpu)) },
   { head: 'indexes', of: ({ plan }) => plan },
 ];
 

@@ -137,7 +137,7 @@ export async function loadOrders(
   run,
   { from, to, channelIds, paymentChannelCode, productCode, say = () => undefined },
 ) {
-  const makeIndexes = to - from >= MANY ? await dropIndexes(run) : async () => undefined;
+  const makeIndexes = to - from >= MANY ? await dropIndexes(run, TABLES) : async () => undefined;
   // Does not queue the events, because they are old and must not be delivered.
   await run('alter table events disable trigger queue_events');
   for (let place = from; place < to; place += AT_A_TIME) {
@@ -151,14 +151,14 @@ export async function loadOrders(
 }
 
 /** Drops the indexes and constraints of the tables. Returns a function that creates them again. */
-async function dropIndexes(run) {
+export async function dropIndexes(run, tables) {
   const found = await run(
     `select t.relname as table, i.relname as name, c.conname as constraint, pg_get_constraintdef(c.oid) as rule,
        replace(pg_get_indexdef(i.oid), ' ON ONLY ', ' ON ') as text
      from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
        left join pg_constraint c on c.conindid = i.oid
      where t.relname = any($1) and t.relnamespace = 'public'::regnamespace order by 1, 2`,
-    [TABLES],
+    [tables],
   );
   for (const { table, name, constraint } of found) {
     await run(constraint === null ? `drop index ${name}` : `alter table ${table} drop constraint ${constraint}`);

@@ -31,7 +31,7 @@ const REST = {
 };
 
 /** Opens a connection without a timeout, because creating millions of orders takes longer than the service allows. */
-async function longWork(url) {
+export async function longWork(url) {
   const client = new pg.Client({ connectionString: url, options: '-c TimeZone=Asia/Shanghai' });
   // If the server is lost, only the query fails. Without a listener the bench would end.
   client.on('error', () => undefined);
@@ -41,10 +41,12 @@ async function longWork(url) {
 
 /**
  * Opens a PostgreSQL server with a separate database for each row, so that vacuum of one database does not affect the
- * next row. Uses the programs in `bin` if given, otherwise the embedded server.
+ * next row. Uses the programs in `bin` if given, otherwise the embedded server. With `isKept`, databases that the folder
+ * already has are opened and not created, and nothing is removed.
  */
-export async function openServer(dataDir, bin) {
-  const server = bin ? await openOwnServer(bin) : await openEmbeddedServer(dataDir);
+export async function openServer(dataDir, bin, { isKept = false } = {}) {
+  const own = isKept ? path.join(dataDir, 'own-postgres') : undefined;
+  const server = bin ? await openOwnServer(bin, own) : await openEmbeddedServer(dataDir);
   const admin = new pg.Client(server.url);
   admin.on('error', () => undefined);
   await admin.connect();
@@ -67,7 +69,9 @@ export async function openServer(dataDir, bin) {
 
     /** Creates a migrated database with products and a channel. `close` drops it. */
     async openDatabase(name) {
-      await admin.query(`create database ${name}`);
+      const { rowCount } = await admin.query('select from pg_database where datname = $1', [name]);
+      const isNew = rowCount === 0;
+      if (isNew) await admin.query(`create database ${name}`);
       const url = Object.assign(new URL(server.url), { pathname: name }).href;
       const settings = readSettings({ DATA_DIR: dataDir, DATABASE_URL: url });
       const opened = await openDatabaseFromSettings(settings, { role: 'tool', log: () => undefined });
@@ -76,14 +80,15 @@ export async function openServer(dataDir, bin) {
       const close = async () => {
         await maker.end();
         await opened.close();
-        await admin.query(`drop database ${name} with (force)`);
+        if (!isKept) await admin.query(`drop database ${name} with (force)`);
       };
       try {
         const operator = { database, vault, environment: settings.environment, actor: 'bench' };
+        if (!isNew) return { dataDir, place: { url, dataDir }, operator, maker, close, isNew };
         for (const product of PRODUCTS) await createProduct(operator, { ...REST, ...product });
         const { channelId, ...secrets } = await provisionChannel({ operator, database });
         const channel = await createChannelRegistry(database, vault).getById(channelId);
-        return { dataDir, place: { url, dataDir }, operator, channel, secrets, maker, close };
+        return { dataDir, place: { url, dataDir }, operator, channel, secrets, maker, close, isNew };
       } catch (error) {
         await close();
         throw error;
