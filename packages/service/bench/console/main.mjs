@@ -108,7 +108,7 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
   const orderNo = (n) => String(FIRST + any(n, orders));
   const daysAgo = (days) => formatTime(systemClock.now() - days * 86_400_000);
   const list = (filter) => (n) => listOrders(operator, filter(n), 'support');
-  const totals = (filter) => (n) => totalOrders(operator, filter(n));
+  const totals = (filter) => (n) => totalOrders(operator, filter(n), 'support');
   /** Reads the first `pages` pages. Returns a function that reads the page after them. */
   const deep = (filter, pages) => async (n) => {
     let cursor;
