@@ -62,7 +62,10 @@ describe('refunds', () => {
     await world.ask('debit', debitOf('D1', { amountCent: 100 }));
     const refund = { refundNo: 'R1', attemptNo: 'D1', amountCent: 60 };
     const first = await say('refund', refund);
-    expect(first).toEqual({ refundNo: 'R1', status: 'SUCCESS', amountCent: 60, refundedAt: 1_700_000_000_000 });
+    expect(first).toEqual({
+      ...{ refundNo: 'R1', status: 'SUCCESS', amountCent: 60, refundedAt: 1_700_000_000_000 },
+      institutionRef: 'back-pay-1',
+    });
     expect(await say('refund', refund)).toEqual(first);
     expect(await say('refund-query', { refundNo: 'R1' })).toEqual(first);
     expect(await world.ask('refund', { ...refund, amountCent: 61 })).toMatchObject({ http: 409 });

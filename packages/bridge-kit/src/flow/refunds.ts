@@ -105,10 +105,6 @@ function cleanRefundResult(result: RefundResult): RefundResult {
 }
 
 function toMessage(refundNo: string, said: Word): RefundMessage {
-  if (said.status === 'SUCCESS') {
-    const { status, amountCent, refundedAt } = said;
-    return { refundNo, status, amountCent, refundedAt };
-  }
   if (said.status === 'PENDING') return { refundNo, ...toPendingMessage(said) };
   return { refundNo, ...said };
 }

@@ -145,8 +145,9 @@ export function toDebitMessage({ attemptNo, result, booked, ref }: Debit): Debit
   return { attemptNo, ...result, paidAt: booked.at, institutionRef: ref };
 }
 
-export function toRefundMessage({ refundNo, amountCent, result, booked }: LedgerRefund): RefundMessage {
-  if (result.status === 'SUCCESS') return { refundNo, status: 'SUCCESS', amountCent, refundedAt: booked.at };
+export function toRefundMessage({ refundNo, amountCent, result, booked, ref }: LedgerRefund): RefundMessage {
+  if (result.status === 'SUCCESS')
+    return { refundNo, status: 'SUCCESS', amountCent, refundedAt: booked.at, institutionRef: ref };
   if (result.status === 'REFUSED') return { refundNo, ...result };
   return { refundNo, status: 'PENDING' };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Fields, reasonOf } from '@perennial/wire/bridge';
+import { type Fields, numberOf, reasonOf } from '@perennial/wire/bridge';
 import { type Attempt, amountOf, type Book, type Refund } from './book.js';
 import type { Asking, Caller, Said } from './exchange/caller.js';
 import { type Findings, NotTried } from './findings.js';
@@ -174,11 +174,13 @@ export class OutcomeLog {
     if (before.word === 'PENDING') return;
     const stays = (isRefund && one.once) || 'result-stays';
     if (!findings.judge(stays, before.word === said.word, seen) || said.word !== 'SUCCESS') return;
-    const refs = [before, said].map(({ fields }) => (isRefund ? '' : String(fields['institutionRef'])));
-    one.isTwice ||= refs[0] !== refs[1];
+    // Refunds may have no reference.
+    const refs = [before, said].flatMap(({ fields }) => numberOf(fields['institutionRef']) ?? []);
+    const hasTwo = new Set(refs).size > 1;
+    one.isTwice ||= hasTwo;
     const twice = `${number} has two institutionRefs: ${refs.join(' and ')}`;
-    // Does not compare the amounts if there are two references, because two debits may have two different amounts.
-    if (!findings.judge(one.once ?? 'result-stays', refs[0] === refs[1], twice)) return;
+    // Does not compare the amounts if there are two references, because they may have two different amounts.
+    if (!findings.judge(one.once ?? 'result-stays', !hasTwo, twice)) return;
     const amount = isRefund ? 'refund-amount' : 'debit-amount';
     findings.judge(one.blame ?? amount, amountOf(before.fields) === amountOf(said.fields), seen);
   }

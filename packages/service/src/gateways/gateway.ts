@@ -112,7 +112,13 @@ export interface RefundRequest extends OnBehalf {
 }
 export type RefundQuery = Pick<RefundRequest, 'appId' | 'refundNo'>;
 export type RefundOutcome =
-  | { readonly kind: 'success'; readonly refundedAt: number; readonly amountCent: number }
+  | {
+      readonly kind: 'success';
+      readonly refundedAt: number;
+      readonly amountCent: number;
+      /** Undefined if the bridge does not send it. */
+      readonly institutionRef?: string;
+    }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pending'; readonly isUnheard?: true }
   | { readonly kind: 'unknown' };

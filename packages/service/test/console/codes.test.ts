@@ -172,7 +172,7 @@ describe('a redemption link', () => {
   });
 });
 
-it('a debit is found by its reference at the institution, an agreement by its number there', async () => {
+it('debits and refunds are found by their reference at the institution', async () => {
   const orderNo = await on.paidOrder();
   const reference = `REF-${orderNo}`;
   await on.sql('update debit_attempts set institution_ref = $2 where order_no = $1', [orderNo, reference]);
@@ -181,4 +181,8 @@ it('a debit is found by its reference at the institution, an agreement by its nu
     { kind: 'payment', id: `${orderNo}0001`, orderNo, matched: 'institution-reference' },
   ]);
   expect(await search(`${reference}x`)).toEqual([]);
+  const { refundNo: id } = await on.refund({ orderNo, cycleNo: 1, amountCent: 500 });
+  expect(await search(`ref-${id}`, on.viewer)).toMatchObject([
+    { kind: 'refund', id, orderNo, matched: 'institution-reference' },
+  ]);
 });

@@ -237,9 +237,21 @@ describe('the refunds', () => {
     expect((await on.viewer.get('/refunds/totals')).body).toEqual({ count: 3, amountCent: 840, isAtLeast: false });
     expect((await on.viewer.get('/refunds?tryNo=1')).status).toBe(400);
     expect(await refunds({ status: 'SUCCESS' })).toMatchObject([
-      { refundNo: made, orderNo: paid, cycleNo: 1, amountCent: 490, requestedBy: 'ann', paymentStatus: 'REFUND_PART' },
+      {
+        ...{
+          refundNo: made,
+          orderNo: paid,
+          cycleNo: 1,
+          amountCent: 490,
+          requestedBy: 'ann',
+          paymentStatus: 'REFUND_PART',
+        },
+        institutionRef: `ref-${made}`,
+      },
     ]);
-    expect(await refunds({ status: 'FAIL' })).toMatchObject([{ reason: 'account closed', refundedAt: null }]);
+    expect(await refunds({ status: 'FAIL' })).toMatchObject([
+      { reason: 'account closed', refundedAt: null, institutionRef: null },
+    ]);
   });
 });
 
@@ -256,7 +268,10 @@ describe('an export', () => {
     );
     await on.viewer.get('/payments.csv?appId=test_demo');
     const refundRows = lines((await on.viewer.get('/refunds.csv?status=SUCCESS')).body);
-    expect(refundRows).toHaveLength(2);
+    expect(refundRows).toEqual([
+      expect.stringMatching(/,institutionRef,currency$/),
+      expect.stringContaining(`,ref-R${periodNo(paid)}01,`),
+    ]);
     expect(
       await on.sql(
         `select action, subject, detail - 'hash' as detail from audit_log where action like '%.export' order by audit_id`,

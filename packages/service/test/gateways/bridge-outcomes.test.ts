@@ -91,6 +91,8 @@ describe('a debit', () => {
 describe('a refund', () => {
   it.each<[string, Fields | undefined, object]>([
     ['success', REFUNDED, { kind: 'success', amountCent: 10, refundedAt: 1_700_000_000_000 }],
+    ['success with a reference', { ...REFUNDED, institutionRef: 're_7' }, { kind: 'success', institutionRef: 're_7' }],
+    ['a reference that cannot be stored', { ...REFUNDED, institutionRef: 'x'.repeat(65) }, { kind: 'success' }],
     ['pending', { refundNo: '7', status: 'PENDING' }, { kind: 'pending' }],
     ['refused', { refundNo: '7', status: 'REFUSED', reason: 'no' }, { kind: 'refused', reason: 'no' }],
     ['no answer', undefined, unknown],

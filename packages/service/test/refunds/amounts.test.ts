@@ -42,6 +42,7 @@ describe('a refund', () => {
       requestedBy: 'test:ann',
       startedAt: refundTime,
       refundedAt: refundTime,
+      institutionRef: `ref-R${orderNo}000101`,
       payment: {
         paymentStatus: 'REFUND_FULL',
         amountCent: 1990,

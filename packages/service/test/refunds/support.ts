@@ -90,10 +90,11 @@ function newBank(now: () => number): Bank {
     },
   };
   const initial = { onQuery: bank.onQuery };
-  const success = ({ amountCent }: RefundRequest): RefundOutcome => ({
+  const success = ({ refundNo, amountCent }: RefundRequest): RefundOutcome => ({
     kind: 'success',
     refundedAt: now(),
     amountCent,
+    institutionRef: `ref-${refundNo}`,
   });
   return bank;
 }

@@ -16,6 +16,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000101_payment_lists_and_mentions.sql': '381b143e448f3403',
   '000104_channel_fees.sql': 'c60b9ef822fb3c6c',
   '000105_redeem.sql': 'bddb61fca697154b',
+  '000107_refund_references.sql': 'fe3a8fc8b3d20531',
   '000102_codes_and_numbers.sql': '28e92462840413c3',
 };
 

@@ -53,6 +53,8 @@ export type RefundMessage =
       readonly status: 'SUCCESS';
       readonly amountCent: number;
       readonly refundedAt: number;
+      /** Older bridges do not send it. */
+      readonly institutionRef?: string;
     }
   | { readonly refundNo: string; readonly status: 'REFUSED'; readonly reason: string }
   | { readonly refundNo: string; readonly status: 'PENDING'; readonly institutionAnswered?: false }

@@ -15,6 +15,7 @@ type FieldForm = (value: unknown) => boolean;
 const cents: FieldForm = (value) => positiveOf(value) !== undefined;
 const time: FieldForm = (value) => timeOf(value) !== undefined;
 const number: FieldForm = (value) => numberOf(value) !== undefined;
+const numberOrNone: FieldForm = (value) => value === undefined || value === null || number(value);
 const text: FieldForm = (value) => textOf(value, MAX_TEXT_LENGTH) !== undefined;
 const textOrNone: FieldForm = (value) => value === undefined || value === null || text(value);
 const reason: FieldForm = (value) => typeof value === 'string';
@@ -41,7 +42,11 @@ const DEBIT: Words = {
   DECLINED: { decline: oneOf(...DECLINES), reason },
   PENDING: {},
 };
-const REFUND: Words = { SUCCESS: { amountCent: cents, refundedAt: time }, REFUSED: { reason }, PENDING: {} };
+const REFUND: Words = {
+  SUCCESS: { amountCent: cents, refundedAt: time, institutionRef: numberOrNone },
+  REFUSED: { reason },
+  PENDING: {},
+};
 
 interface AnswerForm {
   /** The field that repeats the number of the request. */

@@ -86,7 +86,8 @@ export function readRefundOutcome(answer: Fields | undefined, refundNo: string):
   const amountCent = positiveOf(answer['amountCent']);
   const refundedAt = timeOf(answer['refundedAt']);
   if (answer['status'] !== 'SUCCESS' || amountCent === undefined || refundedAt === undefined) return UNKNOWN;
-  return { kind: 'success', refundedAt, amountCent };
+  const institutionRef = numberOf(answer['institutionRef']);
+  return { kind: 'success', refundedAt, amountCent, ...(institutionRef && { institutionRef }) };
 }
 
 export function readRefundQueryOutcome(answer: Fields | undefined, refundNo: string): RefundOutcome | NotFound {

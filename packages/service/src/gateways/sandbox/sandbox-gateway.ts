@@ -75,7 +75,12 @@ export function createSandboxGateway(clock: Clock): Gateway {
     },
     debit: async (request) => decideDebitOutcome(request),
     queryDebit: async (request) => decideDebitOutcome(request),
-    refund: async ({ amountCent }) => ({ kind: 'success', refundedAt: clock.now(), amountCent }),
+    refund: async ({ refundNo, amountCent }) => ({
+      kind: 'success',
+      refundedAt: clock.now(),
+      amountCent,
+      institutionRef: `sandbox-${refundNo}`,
+    }),
     queryRefund: async () => ({ kind: 'not-found' }),
     cancelAgreement: async () => ({ kind: 'canceled' }),
     verifyNotice() {

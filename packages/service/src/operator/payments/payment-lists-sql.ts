@@ -47,7 +47,7 @@ export interface ListedMoney {
   readonly doneAt: string | null;
   /** When the institution is queried next. Null if the result is final. */
   readonly askAt: string | null;
-  /** The institution's own number of the debit. Null for refunds. */
+  /** The institution's own number of the debit or refund. */
   readonly institutionRef: string | null;
   /** Null for debits. */
   readonly requestedBy: string | null;
@@ -55,15 +55,15 @@ export interface ListedMoney {
 }
 
 const TABLES = {
-  debits: { table: 'debit_attempts', seq: 't.try_no', doneAt: 't.paid_at', institutionRef: 't.institution_ref' },
-  refunds: { table: 'refunds', seq: 't.refund_seq', doneAt: 't.refunded_at', institutionRef: 'null::text' },
+  debits: { table: 'debit_attempts', seq: 't.try_no', doneAt: 't.paid_at' },
+  refunds: { table: 'refunds', seq: 't.refund_seq', doneAt: 't.refunded_at' },
 } as const;
 
 /** The columns of a row that the conditions and the lists use. Both tables have them, under these names. */
 const rowFields = (listed: Listed) => {
-  const { seq, doneAt, institutionRef } = TABLES[listed];
+  const { seq, doneAt } = TABLES[listed];
   return `t.started_at as at, t.order_no, t.cycle_no, ${seq} as seq, t.channel_id, t.payment_channel_code, t.status, t.amount_cent,
-      t.reason, t.settled_at, ${doneAt} as done_at, t.ask_at, ${institutionRef} as institution_ref,
+      t.reason, t.settled_at, ${doneAt} as done_at, t.ask_at, t.institution_ref,
       ${listed === 'refunds' ? 't.requested_by' : 'null::text'} as requested_by`;
 };
 

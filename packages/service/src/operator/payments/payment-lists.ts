@@ -260,11 +260,12 @@ function describeDebit(row: ListedMoney): Static<typeof debitLine> {
 }
 
 function describeRefund(row: ListedMoney): Static<typeof refundLine> {
-  const { orderNo, cycleNo, seq: refundSeq, doneAt: refundedAt, requestedBy } = row;
+  const { orderNo, cycleNo, seq: refundSeq, doneAt: refundedAt, requestedBy, institutionRef } = row;
   return {
     refundNo: formatRefundNo({ orderNo, cycleNo, refundSeq }),
     ...describeCommon(row),
     refundedAt,
     requestedBy: requestedBy ?? '',
+    institutionRef,
   };
 }

@@ -87,6 +87,8 @@ export const refundLine = Type.Object({
   /** The institution's time. */
   refundedAt: timeOrNull,
   requestedBy: Type.String(),
+  /** Null also for refunds of older bridges, which send no reference. */
+  institutionRef: textOrNull,
 });
 export const debitsAnswer = Type.Object({ payments: Type.Array(debitLine), nextCursor });
 export const refundsAnswer = Type.Object({ refunds: Type.Array(refundLine), nextCursor });

@@ -101,6 +101,14 @@ export const findDebitsByReference = declareList({
   byIndex: true,
 });
 
+export const findRefundsByReference = declareList({
+  text: `select r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refund_seq as "refundSeq" from refunds r
+    where r.institution_ref = $1 order by r.order_no desc, r.cycle_no desc, r.refund_seq desc limit $2`,
+  parameters: ['text', 'bigint'],
+  columns: columns({ orderNo: 'bigint', cycleNo: 'integer', refundSeq: 'integer' }),
+  byIndex: true,
+});
+
 export type FoundAgreement = RowOf<typeof AGREEMENT_COLUMNS>;
 
 const AGREEMENT_COLUMNS = columns({

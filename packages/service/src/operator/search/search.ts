@@ -14,7 +14,11 @@ import {
   parseOrderNo,
   parsePaymentOrderNo,
 } from '../../subscriptions/domain/orders/order-numbers.js';
-import { formatRefundNo, parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
+import {
+  formatRefundNo,
+  parseRefundNo,
+  type RefundReference,
+} from '../../subscriptions/domain/orders/refund-numbers.js';
 import { findRefund } from '../../subscriptions/store/payments/refunds-sql.js';
 import { traceRead } from '../audit/trace-read.js';
 import { maskUserId } from '../masking.js';
@@ -40,6 +44,7 @@ import {
   findOrdersInRanges,
   findPayment,
   findProductsByPrefix,
+  findRefundsByReference,
   findUsersById,
   findUsersByMobile,
   hasAttempt,
@@ -149,6 +154,8 @@ const byInstitutionReference: LookUp = async (searching) => {
   const found: SearchResult[] = [];
   for (const debit of await findDebitsByReference(searching.db, searching.text, MOST))
     found.push(...(await describePayment(searching, debit, 'institution-reference')));
+  for (const refund of await findRefundsByReference(searching.db, searching.text, MOST))
+    found.push(...(await describeRefund(searching, refund, 'institution-reference')));
   return found;
 };
 
@@ -163,12 +170,19 @@ async function describePayment(
     : [];
 }
 
-const byRefundNo: LookUp = async ({ db, text, currency }) => {
-  const reference = parseRefundNo(text.toUpperCase());
-  const refund = reference && (await findRefund(db, reference));
-  if (!refund) return [];
-  return [{ ...describeMoney(refund, formatRefundNo(refund), currency), kind: 'refund', matched: 'refund-number' }];
+const byRefundNo: LookUp = async (searching) => {
+  const reference = parseRefundNo(searching.text.toUpperCase());
+  return reference ? describeRefund(searching, reference, 'refund-number') : [];
 };
+
+async function describeRefund(
+  { db, currency }: Searching,
+  reference: RefundReference,
+  matched: string,
+): Promise<SearchResult[]> {
+  const refund = await findRefund(db, reference);
+  return refund ? [{ ...describeMoney(refund, formatRefundNo(refund), currency), kind: 'refund', matched }] : [];
+}
 
 /** Describes a payment or a refund as a search result. */
 function describeMoney(

@@ -320,11 +320,11 @@ function useAbout(entry: TimelineEntry): readonly string[] {
     const value = fieldOf(data, name);
     return value === undefined || value === '' ? [] : [String(value)];
   };
-  if (kind === 'attempt')
-    return [...field('paymentChannelCode'), ...field('institutionRef').map((ref) => t('ref', { ref }))];
+  const reference = field('institutionRef').map((ref) => t('ref', { ref }));
+  if (kind === 'attempt') return [...field('paymentChannelCode'), ...reference];
   if (kind === 'push' && when === 'past') return pushText(entry);
   if (kind === 'event') return field('eventId').map((eventId) => t('eventId', { eventId }));
-  if (kind === 'refund') return field('refundNo');
+  if (kind === 'refund') return [...field('refundNo'), ...reference];
   if (kind === 'claim') return field('claimNo');
   return [];
 }

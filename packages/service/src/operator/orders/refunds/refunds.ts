@@ -278,5 +278,6 @@ export function describeRefund(refund: Refund) {
     requestedBy: refund.requestedBy,
     startedAt: formatTime(refund.startedAt),
     refundedAt: formatTimeOrNull(refund.refundedAt),
+    institutionRef: refund.institutionRef,
   };
 }

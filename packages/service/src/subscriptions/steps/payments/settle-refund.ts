@@ -49,14 +49,14 @@ export async function settleRefund(
     await raiseAlert(tx, 'refund-refused', formatRefundNo(refund), reason);
     return { refund: { ...refund, status, reason }, payment, changed: true };
   }
-  const { refundedAt } = outcome;
-  await closeRefund(tx, { ...reference, status, refundedAt, at: now });
+  const { refundedAt, institutionRef = null } = outcome;
+  await closeRefund(tx, { ...reference, status, refundedAt, institutionRef, at: now });
   const after = applyRefund(order, payment, refund, refundedAt);
   await storePayment(tx, { orderNo: order.orderNo, ...after.payment });
   await storeOrder(tx, after.order);
   await revokeBenefits(tx, reference, after.refunded);
   await insertEvents(tx, after.order, now, after.events);
-  return { refund: { ...refund, status, refundedAt }, payment: after.payment, changed: true };
+  return { refund: { ...refund, status, refundedAt, institutionRef }, payment: after.payment, changed: true };
 }
 
 /** An order and its period after a refund. */

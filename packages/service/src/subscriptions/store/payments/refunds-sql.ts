@@ -16,7 +16,7 @@ const REFUND_FIELDS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refun
   r.channel_id as "channelId", (select c.app_id from channels c where c.channel_id = r.channel_id) as "appId",
   r.payment_channel_code as "paymentChannelCode", r.amount_cent as "amountCent", r.status,
   r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${epochMs('r.started_at')} as "startedAt",
-  ${epochMs('r.refunded_at')} as "refundedAt", r.asked`;
+  ${epochMs('r.refunded_at')} as "refundedAt", r.institution_ref as "institutionRef", r.asked`;
 
 const REFUND_COLUMNS = columns({
   orderNo: 'bigint',
@@ -37,6 +37,8 @@ const REFUND_COLUMNS = columns({
   note: 'text?',
   startedAt: 'bigint',
   refundedAt: 'bigint?',
+  /** The institution's own number. Null for refunds of older bridges and older nodes. */
+  institutionRef: 'text?',
   asked: 'integer',
 });
 
@@ -115,7 +117,7 @@ export async function scheduleRefundQuestion(db: Queryable, refund: RefundRefere
 /** Stores the result of a refund in STARTED. The caller holds the order's lock. */
 export const closeRefund = declareWrite({
   text: `update refunds set status = $4, reason = $5, refunded_at = ${fromEpochMs('$6')}, settled_at = ${fromEpochMs('$7')},
-       ask_at = null
+       institution_ref = $8, ask_at = null
      where order_no = $1 and cycle_no = $2 and refund_seq = $3`,
   parameters: {
     orderNo: 'bigint',
@@ -125,5 +127,6 @@ export const closeRefund = declareWrite({
     reason: 'text?',
     refundedAt: 'double precision?',
     at: 'double precision',
+    institutionRef: 'text?',
   },
 });
