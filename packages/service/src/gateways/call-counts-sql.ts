@@ -1,5 +1,5 @@
 import { column, columns, declareList, declareRequire, type Queryable, statement } from '../platform/db/database.js';
-import { shanghaiText } from '../platform/db/time-sql.js';
+import { inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
 import type { CallCounts, Peer } from './call-counts.js';
 
 /** The sums, with their columns. */
@@ -37,15 +37,29 @@ export async function storeCalls(db: Queryable, counts: readonly CallCounts[]): 
   await db.query(STORE_CALLS, [JSON.stringify(counts)]);
 }
 
-/** Lists the sums of each institution and supplier, from rows of a grain that began within the last seconds. */
+/**
+ * Lists the sums of each institution and supplier for each of the last minutes, hours or days of Asia/Shanghai, oldest
+ * first. A span without calls is a row without an institution or supplier.
+ */
 export const sumCalls = declareList({
-  text: `select peer, code, ${listSums((column, name) => `sum(${column})::bigint as "${name}"`)}, max(max_ms) as "maxMs"
-     from peer_calls where grain = $1 and at > now() - $2::double precision * interval '1 s' group by peer, code
-     order by peer, code`,
-  parameters: ['text', 'double precision'],
+  text: `with spans as (
+       select ${inShanghaiZone('s')} as at, ${inShanghaiZone('(s + u.unit)')} as until
+       from (select ('1 ' || $2::text)::interval as unit) u,
+         generate_series(date_trunc($2::text, ${inShanghaiZone('now()')}) - ($3::integer - 1) * u.unit, ${inShanghaiZone('now()')}, u.unit) s
+     )
+     select ${shanghaiText('s.at')} as at, p.peer, p.code,
+       ${listSums((column, name) => `coalesce(sum(p.${column}), 0)::bigint as "${name}"`)}, max(p.max_ms) as "maxMs"
+     from spans s left join peer_calls p on p.grain = $1 and p.at >= s.at and p.at < s.until
+     group by s.at, p.peer, p.code order by s.at, p.peer, p.code`,
+  parameters: {
+    grain: column<'MINUTE' | 'HOUR'>('text'),
+    unit: column<'minute' | 'hour' | 'day'>('text'),
+    spans: 'integer',
+  },
   columns: columns({
-    peer: column<Peer>('text'),
-    code: 'text',
+    at: 'text',
+    peer: column<Peer | null>('text?'),
+    code: 'text?',
     calls: 'bigint',
     succeeded: 'bigint',
     declined: 'bigint',
@@ -54,7 +68,7 @@ export const sumCalls = declareList({
     debitsDeclined: 'bigint',
     firstDebits: 'bigint',
     totalMs: 'bigint',
-    maxMs: 'integer',
+    maxMs: 'integer?',
   }),
 });
 

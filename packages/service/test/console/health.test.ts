@@ -55,6 +55,18 @@ describe('the calls to an institution', () => {
     expect((await institution('15m')).calls.calls).toBe(0);
     expect((await institution('24h')).calls.calls).toBe(4);
   });
+
+  it('are counted for each minute, hour or day, also without calls', async () => {
+    const spans = async (range: string): Promise<{ readonly at: string; readonly calls: number }[]> =>
+      (await institution(range)).series;
+    const [minutes, hours, days] = [await spans('15m'), await spans('24h'), await spans('30d')];
+    expect([minutes.length, hours.length, days.length]).toEqual([15, 24, 30]);
+    expect(minutes.every(({ calls }) => calls === 0)).toBe(true);
+    expect(hours.filter(({ calls }) => calls > 0)).toMatchObject([{ calls: 4, declined: 1, unknown: 1 }]);
+    // The calls of two hours ago may be of yesterday.
+    expect(days.slice(-2).reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
+    expect(days.every(({ at }) => at.endsWith('00:00:00'))).toBe(true);
+  });
 });
 
 it('calls to suppliers are counted by benefit', async () => {

@@ -1,15 +1,20 @@
-import { Button, SegmentedControl, Stack } from '@mantine/core';
+import { Box, Button, Group, SegmentedControl, SimpleGrid, Stack } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
 import type { Health } from '../../api/types.ts';
+import { useLanguage } from '../../i18n/language.ts';
 import { EventIcon } from '../../icons/icons.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import type { ChartSeries } from '../../parts/values/chart.tsx';
+import { ChartPart } from '../../parts/values/chart-part.tsx';
+import { columnTexts } from '../../parts/values/column-texts.ts';
 import { countText } from '../../parts/values/money.tsx';
 import { placeAddress } from '../../parts/values/place-link.tsx';
 import { Tag, type Tone } from '../../parts/values/status.tsx';
@@ -20,6 +25,11 @@ const RANGES = ['15m', '24h', '30d'] as const;
 type Institution = Health['institutions'][number];
 type Supplier = Health['suppliers'][number];
 type Calls = Institution['calls'];
+type Series = Institution['series'];
+
+const Chart = lazy(() =>
+  import('../../parts/values/chart.tsx').then(({ Chart: component }) => ({ default: component })),
+);
 
 /** Shows whether institutions and suppliers answer, how, and how fast. */
 export default function HealthPage() {
@@ -45,10 +55,10 @@ export default function HealthPage() {
       }
     >
       <Loaded query={found}>
-        {({ institutions, suppliers }) => (
+        {({ institutions, suppliers, range: shown }) => (
           <Stack gap={20}>
-            <Institutions institutions={institutions} />
-            <Suppliers suppliers={suppliers} />
+            <Institutions institutions={institutions} range={shown} />
+            <Suppliers suppliers={suppliers} range={shown} />
             <Section title={t('callbacks')} hint={t('callbacksHint')}>
               <div>
                 <Button
@@ -70,7 +80,12 @@ export default function HealthPage() {
 const institutionColumn = columnsOf<Institution>();
 const supplierColumn = columnsOf<Supplier>();
 
-function Institutions({ institutions }: { readonly institutions: readonly Institution[] }) {
+interface InstitutionsProps {
+  readonly institutions: readonly Institution[];
+  readonly range: Health['range'];
+}
+
+function Institutions({ institutions, range }: InstitutionsProps) {
   const t = useTexts();
   const columns = [
     institutionColumn.text(t('name'), 'displayName', { grows: true }),
@@ -91,11 +106,12 @@ function Institutions({ institutions }: { readonly institutions: readonly Instit
           rowLink={({ code }) => placeAddress(places.paymentChannel(code))}
         />
       )}
+      <CallCharts of={institutions.map(({ displayName: name, ...rest }) => ({ name, ...rest }))} range={range} />
     </Section>
   );
 }
 
-function Suppliers({ suppliers }: { readonly suppliers: readonly Supplier[] }) {
+function Suppliers({ suppliers, range }: { readonly suppliers: readonly Supplier[]; readonly range: Health['range'] }) {
   const t = useTexts();
   const columns = [
     supplierColumn.text(t('benefit'), 'benefitCode', { grows: true }),
@@ -114,7 +130,90 @@ function Suppliers({ suppliers }: { readonly suppliers: readonly Supplier[] }) {
           rowLink={({ benefitCode }) => placeAddress(`${places.benefits()}?code=${encodeURIComponent(benefitCode)}`)}
         />
       )}
+      <CallCharts of={suppliers.map(({ benefitCode: name, ...rest }) => ({ name, ...rest }))} range={range} />
     </Section>
+  );
+}
+
+interface CallChartsProps {
+  readonly of: readonly { readonly name: string; readonly calls: Calls; readonly series: Series }[];
+  readonly range: Health['range'];
+}
+
+/** A chart of the calls over time for each institution or supplier that was called. */
+function CallCharts({ of, range }: CallChartsProps) {
+  const called = of.filter(({ calls }) => calls.calls > 0);
+  if (called.length === 0) return null;
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing={16}>
+      {called.map(({ name, series }) => (
+        <CallChart key={name} name={name} series={series} range={range} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+const CHART_HEIGHT = 110;
+
+function CallChart({
+  name,
+  series,
+  range,
+}: {
+  readonly name: string;
+  readonly series: Series;
+  readonly range: Health['range'];
+}) {
+  const t = useTexts();
+  const language = useLanguage();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language
+  const { columns, plots } = useMemo(() => {
+    const plot = (label: string, color: ChartSeries['color'], countOf: (span: Series[number]) => number) => ({
+      name: label,
+      color,
+      values: series.map(countOf),
+    });
+    return {
+      columns: columnTexts(series, range),
+      plots: [
+        plot(t('otherAnswers'), '--chart-1', ({ calls, declined, unknown }) => calls - declined - unknown),
+        plot(t('declined'), '--chart-3', ({ declined }) => declined),
+        plot(t('unknown'), '--chart-2', ({ unknown }) => unknown),
+      ],
+    };
+  }, [series, range, language]);
+  return (
+    <Stack component="section" gap={8} miw={0} p="12px 16px" bd="1px solid var(--line)" bdrs={10} aria-label={name}>
+      <Group component="header" gap="4px 16px" justify="space-between">
+        <Box component="h3" fz="sm" fw={500}>
+          {name}
+        </Box>
+        <Group component="dl" gap="2px 16px">
+          {plots.map(({ name: label, color, values }) => (
+            <ChartPart
+              key={color}
+              isSmall
+              name={label}
+              color={color}
+              value={countText(values.reduce((sum, value) => sum + value, 0))}
+            />
+          ))}
+        </Group>
+      </Group>
+      <Box mih={CHART_HEIGHT}>
+        <Suspense>
+          <Chart
+            {...columns}
+            title={t('callsOf', { name })}
+            series={plots}
+            valueText={countText}
+            tickText={countText}
+            step={1}
+            height={CHART_HEIGHT}
+          />
+        </Suspense>
+      </Box>
+    </Stack>
   );
 }
 

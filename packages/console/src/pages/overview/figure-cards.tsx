@@ -1,4 +1,4 @@
-import { Box, ColorSwatch, Group, SimpleGrid, Stack } from '@mantine/core';
+import { Box, Group, SimpleGrid, Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { places } from '../../address/places.ts';
@@ -8,9 +8,10 @@ import { ChevronRightIcon } from '../../icons/icons.tsx';
 import { Figure } from '../../parts/lists/list-parts.tsx';
 import { Change, shareText } from '../../parts/values/change.tsx';
 import type { ChartProps, ChartSeries } from '../../parts/values/chart.tsx';
+import { ChartPart } from '../../parts/values/chart-part.tsx';
+import { columnTexts } from '../../parts/values/column-texts.ts';
 import { countText, moneyText, shortMoneyText } from '../../parts/values/money.tsx';
 import { PlaceLink, placeAddress } from '../../parts/values/place-link.tsx';
-import { columnTexts } from './column-texts.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
 
@@ -108,7 +109,7 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
       >
         <Group component="dl" gap="2px 18px">
           {plots[what].map(({ name, color }, at) => (
-            <Part key={color} isSmall name={name} value={countText(totals[at === 0 ? good : bad])} color={color} />
+            <ChartPart key={color} isSmall name={name} value={countText(totals[at === 0 ? good : bad])} color={color} />
           ))}
         </Group>
       </Card>
@@ -125,9 +126,9 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         change={<Change value={total(totals)} before={total(before)} than={t(`than${range}`)} />}
         aside={
           <>
-            <Part name={t('collected')} value={moneyText(totals.paidCent)} color="--chart-1" />
-            <Part name={t('billed')} value={moneyText(totals.billedCent)} color="--chart-3" />
-            <Part
+            <ChartPart name={t('collected')} value={moneyText(totals.paidCent)} color="--chart-1" />
+            <ChartPart name={t('billed')} value={moneyText(totals.billedCent)} color="--chart-3" />
+            <ChartPart
               name={t('refunded')}
               color="--chart-2"
               value={totals.refundedCent === 0 ? moneyText(0) : `−${moneyText(totals.refundedCent)}`}
@@ -155,8 +156,8 @@ export function FigureCards({ overview }: { readonly overview: Overview }) {
         }}
       >
         <Group component="dl" gap="2px 18px">
-          <Part isSmall name={t('created')} value={countText(totals.ordersCreated)} color="--chart-1" />
-          <Part isSmall name={t('ended')} value={countText(totals.ordersEnded)} color="--chart-2" />
+          <ChartPart isSmall name={t('created')} value={countText(totals.ordersCreated)} color="--chart-1" />
+          <ChartPart isSmall name={t('ended')} value={countText(totals.ordersEnded)} color="--chart-2" />
         </Group>
       </Card>
       {rateCard('renewals', ['renewalsDone', 'renewalsFailed'], failed)}
@@ -186,28 +187,4 @@ function usePlots(series: Overview['series'], t: ReturnType<typeof useTexts>, la
       orders: [plot(t('created'), 'ordersCreated', '--chart-1'), plotLine(t('ended'), 'ordersEnded', '--chart-2')],
     };
   }, [series, language]);
-}
-
-interface PartProps {
-  readonly name: string;
-  readonly value: string;
-  readonly color?: ChartSeries['color'];
-  readonly more?: ReactNode;
-  /** Set if the entry is shown in one line, below a chart. */
-  readonly isSmall?: boolean;
-}
-
-/** A legend entry: a chart's colour, its name and its total. */
-function Part({ name, value, color, more, isSmall = false }: PartProps) {
-  return (
-    <Box className={isSmall ? 'tiny' : 'small'} display={isSmall ? 'flex' : 'block'} style={{ gap: 6 }}>
-      <Group component="dt" className="quiet" gap={6}>
-        {color ? <ColorSwatch component="span" size={8} radius={2} withShadow={false} color={`var(${color})`} /> : null}
-        {name}
-      </Group>
-      <Box component="dd" className="figures" fw={500}>
-        {value} {more}
-      </Box>
-    </Box>
-  );
 }

@@ -9,38 +9,26 @@ import { requireOneOf } from '../rules.js';
 import type { healthAnswer, healthQuery } from '../schemas/health.js';
 import type { Asked } from '../schemas/parts.js';
 
-const MINUTE = 60;
-const DAY = 86_400;
+/** The spans of each range: the rows that are added up, the unit and the number. */
 const RANGES = {
-  '15m': ['MINUTE', 15 * MINUTE],
-  '24h': ['HOUR', DAY],
-  '30d': ['HOUR', 30 * DAY],
+  '15m': { grain: 'MINUTE', unit: 'minute', spans: 15 },
+  '24h': { grain: 'HOUR', unit: 'hour', spans: 24 },
+  '30d': { grain: 'HOUR', unit: 'day', spans: 30 },
 } as const;
 
 const RANGE_NAMES = ['15m', '24h', '30d'] as const;
 
-type Calls = Static<typeof healthAnswer>['institutions'][number]['calls'];
+type Institution = Static<typeof healthAnswer>['institutions'][number];
 type Sums = Awaited<ReturnType<typeof sumCalls>>[number];
-
-const NO_CALLS: Calls = {
-  calls: 0,
-  succeeded: 0,
-  declined: 0,
-  unknown: 0,
-  debitsPaid: 0,
-  debitsDeclined: 0,
-  averageMs: null,
-  slowestMs: null,
-};
 
 /** Returns the calls to each institution and each supplier, and whether they answer now. */
 export async function readHealth(
   { database }: Operator,
   { range = '24h' }: Asked<Static<typeof healthQuery>>,
 ): Promise<Static<typeof healthAnswer>> {
-  const [grain, seconds] = RANGES[requireOneOf('the range', range, RANGE_NAMES)];
+  const name = requireOneOf('the range', range, RANGE_NAMES);
   const [sums, paymentChannels, benefits, silent, declining] = await Promise.all([
-    sumCalls(database, grain, seconds),
+    sumCalls(database, RANGES[name]),
     describePaymentChannels(database, null),
     listSuppliedBenefits(database),
     findSilentInstitutions(database),
@@ -48,8 +36,14 @@ export async function readHealth(
   ]);
   const silentSince = new Map(silent.map((one) => [one.paymentChannelCode, one.since]));
   const decliningSince = new Map(declining.map((one) => [one.paymentChannelCode, one.since]));
-  const callsOf = (peer: Peer, code: string) => toCalls(sums.find((one) => one.peer === peer && one.code === code));
+  const times = [...new Set(sums.map(({ at }) => at))];
+  const describe = (peer: Peer, code: string) =>
+    describeCalls(
+      times,
+      sums.filter((one) => one.peer === peer && one.code === code),
+    );
   return {
+    range: name,
     institutions: paymentChannels.map(({ code, displayName, gateway, debitsPausedAt }) => ({
       code,
       displayName,
@@ -57,16 +51,33 @@ export async function readHealth(
       debitsPausedAt,
       silentSince: silentSince.get(code) ?? null,
       decliningSince: decliningSince.get(code) ?? null,
-      calls: callsOf('INSTITUTION', code),
+      ...describe('INSTITUTION', code),
     })),
-    suppliers: benefits.map(({ code }) => ({ benefitCode: code, calls: callsOf('SUPPLIER', code) })),
+    suppliers: benefits.map(({ code }) => ({ benefitCode: code, ...describe('SUPPLIER', code) })),
   };
 }
 
-function toCalls(sums: Sums | undefined): Calls {
-  if (sums === undefined) return NO_CALLS;
-  const { calls, succeeded, declined, unknown, debitsPaid, debitsDeclined, totalMs, maxMs } = sums;
-  const counts = { calls, succeeded, declined, unknown, debitsPaid, debitsDeclined };
-  if (calls === 0) return { ...NO_CALLS, ...counts };
-  return { ...counts, averageMs: Math.round(totalMs / calls), slowestMs: maxMs };
+/** Adds up the calls of the spans, and describes each span. */
+function describeCalls(times: readonly string[], sums: readonly Sums[]): Pick<Institution, 'calls' | 'series'> {
+  const byTime = new Map(sums.map((one) => [one.at, one]));
+  const series = times.map((at) => {
+    const { calls = 0, declined = 0, unknown = 0 } = byTime.get(at) ?? {};
+    return { at, calls, declined, unknown };
+  });
+  const total = (field: 'calls' | 'succeeded' | 'declined' | 'unknown' | 'debitsPaid' | 'debitsDeclined' | 'totalMs') =>
+    sums.reduce((sum, one) => sum + one[field], 0);
+  const calls = total('calls');
+  return {
+    calls: {
+      calls,
+      succeeded: total('succeeded'),
+      declined: total('declined'),
+      unknown: total('unknown'),
+      debitsPaid: total('debitsPaid'),
+      debitsDeclined: total('debitsDeclined'),
+      averageMs: calls === 0 ? null : Math.round(total('totalMs') / calls),
+      slowestMs: calls === 0 ? null : Math.max(...sums.map(({ maxMs }) => maxMs ?? 0)),
+    },
+    series,
+  };
 }

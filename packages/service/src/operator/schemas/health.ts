@@ -1,8 +1,9 @@
 import { Type } from '@perennial/wire';
-import { count, integerOrNull, oneOf, timeOrNull } from './parts.js';
+import { count, integerOrNull, oneOf, time, timeOrNull } from './parts.js';
 
-/** The last 15 minutes, 24 hours (default) or 30 days, in whole minutes or hours. */
-export const healthQuery = Type.Object({ range: Type.Optional(oneOf('15m', '24h', '30d')) });
+/** The last 15 minutes, 24 hours (default) or 30 days, in whole minutes, hours or days. */
+const range = oneOf('15m', '24h', '30d');
+export const healthQuery = Type.Object({ range: Type.Optional(range) });
 
 /** The calls of all nodes. Calls of the last seconds may be missing. */
 const calls = Type.Object({
@@ -19,7 +20,11 @@ const calls = Type.Object({
   slowestMs: integerOrNull,
 });
 
+/** The calls of each minute (15m), hour (24h) or day (30d), oldest first. The last one is not over. */
+const series = Type.Array(Type.Object({ at: time, calls: count, declined: count, unknown: count }));
+
 export const healthAnswer = Type.Object({
+  range,
   institutions: Type.Array(
     Type.Object({
       code: Type.String(),
@@ -31,9 +36,10 @@ export const healthAnswer = Type.Object({
       /** Since when every debit was declined, as for the alert `institution-declining`. */
       decliningSince: timeOrNull,
       calls,
+      series,
     }),
   ),
-  suppliers: Type.Array(Type.Object({ benefitCode: Type.String(), calls })),
+  suppliers: Type.Array(Type.Object({ benefitCode: Type.String(), calls, series })),
 });
 
 /** The effect of a pause of a payment channel's renewals. */
