@@ -337,7 +337,7 @@ interface Told {
  */
 export function refusalText({ detail, code, values, seconds }: Told, language: Language): string {
   const text = language === 'zh' ? (CHINESE as Readonly<Record<string, string>>)[code ?? ''] : undefined;
-  if (text === undefined) return toSentence(detail);
+  if (text === undefined) return toSentence(language === 'en' ? inWords(detail, values) : detail);
   return text.replaceAll(/\{(\w+)\}/g, (_, blank: string) => {
     if (blank === 'detail') return detail;
     if (blank === 'seconds') return String(seconds ?? '');
@@ -379,7 +379,39 @@ const CHINESE_STATUSES: Readonly<Record<string, string>> = {
   pending: '处理中',
 };
 
+/** English words for the status codes in the service's sentences. */
+const ENGLISH_STATUSES: Readonly<Record<string, string>> = {
+  MISSING_HERE: 'only in the statement',
+  MISSING_THERE: 'only here',
+  AMOUNT: 'with another amount',
+  STATE: 'with another result',
+  DUPLICATE: 'duplicated',
+  INITIALIZING: 'starting',
+  ACTIVE: 'active',
+  FAIL_RETRY: 'failed and retried later',
+  PROCESSING: 'processing',
+  BILLED: 'billed',
+  REFUND_PART: 'partly refunded',
+  REFUND_FULL: 'refunded',
+  CANCELED: 'canceled',
+  STARTED: 'in progress',
+  SUCCESS: 'successful',
+  FAIL: 'failed',
+  UNSUBSCRIBED: 'unsubscribed',
+  COMPLETED: 'completed',
+  TERMINATED: 'terminated',
+};
+
 export const chineseWord = (word: string): string | undefined => CHINESE_STATUSES[word];
+
+export const englishWord = (word: string): string | undefined => ENGLISH_STATUSES[word];
+
+/** Replaces the values that are status codes by words. Other words in upper case stay. */
+const inWords = (detail: string, values: readonly string[]): string =>
+  values.reduce((text, value) => {
+    const word = englishWord(value);
+    return word === undefined ? text : text.replaceAll(new RegExp(`\\b${value}\\b`, 'g'), word);
+  }, detail);
 
 /** Capitalizes a refusal: the service writes refusals in lower case, as parts of a sentence for the command line. */
 const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

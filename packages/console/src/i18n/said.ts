@@ -1,6 +1,6 @@
 import type { AlertSentence, ResultCode } from '@perennial/service/problems';
 import type { Language } from './language.ts';
-import { chineseWord, refusalText } from './refusals.ts';
+import { chineseWord, englishWord, refusalText } from './refusals.ts';
 
 /** Chinese texts of alerts and results by code, with the values as {1}, {2}. The service supplies the English texts. */
 export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, string>> = {
@@ -114,23 +114,8 @@ export function saidText(
   return sentence.replaceAll(/\{(\d)\}/g, (_, blank: string) => valueText(said.values[Number(blank) - 1] ?? ''));
 }
 
-/** English words for the status codes in the service's sentences. */
-const ENGLISH_WORDS: Readonly<Record<string, string>> = {
-  MISSING_HERE: 'only in the statement',
-  MISSING_THERE: 'only here',
-  AMOUNT: 'with another amount',
-  STATE: 'with another result',
-  DUPLICATE: 'duplicated',
-  STARTED: 'in progress',
-  SUCCESS: 'successful',
-  FAIL: 'failed',
-  UNSUBSCRIBED: 'unsubscribed',
-  COMPLETED: 'completed',
-  TERMINATED: 'terminated',
-};
-
 const inWords = (text: string): string => {
-  const words = text.replaceAll(/\b[A-Z_]{4,}\b/g, (word) => ENGLISH_WORDS[word] ?? word);
+  const words = text.replaceAll(/\b[A-Z_]{4,}\b/g, (word) => englishWord(word) ?? word);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 

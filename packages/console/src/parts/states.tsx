@@ -20,6 +20,7 @@ const useTexts = dictionary({
   refusedHint: ['Your role does not allow this.', '您的角色没有此权限。'],
   notFound: ['Not found', '页面不存在'],
   notFoundHint: ['The address may be wrong, or the item no longer exists.', '地址可能有误，或内容已不存在。'],
+  openOrder: ['Open order {orderNo}', '查看订单 {orderNo}'],
   unreachable: ['The service does not answer', '服务无响应'],
   unreachableHint: ['No data was lost. Check your connection, then try again.', '数据没有丢失，请检查网络后重试。'],
   broken: ['Something went wrong', '服务异常'],
@@ -178,6 +179,9 @@ function ChangeWaits({ approvalId }: { readonly approvalId: string }) {
   );
 }
 
+/** Refusals that another order of the user causes. Their first value is the order, or its period. */
+const NAMES_AN_ORDER: ReadonlySet<string> = new Set(['user-has-order', 'user-has-open-money']);
+
 /** Shows why a form could not be submitted. */
 export function FormProblem({ error }: { readonly error: unknown }) {
   const t = useTexts();
@@ -185,7 +189,21 @@ export function FormProblem({ error }: { readonly error: unknown }) {
   if (!error) return null;
   if (isWaiting(error)) return <ChangeWaits approvalId={error.values[0] ?? ''} />;
   if (error instanceof Unreachable) return <Problem>{t('unreachable')}</Problem>;
-  if (isProblem(error) && error.status < 500) return <Problem>{problemText(error, language)}</Problem>;
+  if (isProblem(error) && error.status < 500) {
+    const orderNo = NAMES_AN_ORDER.has(error.code ?? '') ? error.values[0]?.split('-')[0] : undefined;
+    return (
+      <Problem>
+        {problemText(error, language)}
+        {orderNo === undefined ? null : (
+          <Box component="span" display="block">
+            <Link to="/orders/$orderNo" params={{ orderNo }}>
+              {t('openOrder', { orderNo })}
+            </Link>
+          </Box>
+        )}
+      </Problem>
+    );
+  }
   const requestId = isProblem(error) ? error.requestId : undefined;
   return (
     <Problem>

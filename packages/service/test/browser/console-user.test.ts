@@ -32,8 +32,10 @@ describe("a user's page", () => {
       return dialog;
     };
     const refused = await erase();
-    await refused.getByText(`order ${data.orderNo} of this user is ACTIVE`).waitFor();
-    await page.keyboard.press('Escape');
+    await refused.getByText(`Order ${data.orderNo} of this user is active`).waitFor();
+    await refused.getByRole('link', { name: `Open order ${data.orderNo}` }).click();
+    await page.getByRole('heading', { name: `Order ${data.orderNo}` }).waitFor();
+    await page.goBack();
     await channel.call('orders/unsubscribe', { orderNo: data.orderNo });
     await erase();
     await page.getByText('Personal data erased; 1 order kept').waitFor();

@@ -98,6 +98,13 @@ describe('a refusal', () => {
     expect(page.refusalText(told, 'zh')).toBe('没有产品 "X"');
     expect(page.refusalText({ ...told, code: 'of-a-later-release' }, 'zh')).toBe('There is no product "X"');
   });
+
+  it('names a status by a word of the language', () => {
+    const detail = 'order 7 of this user is ACTIVE: end it before the erasure';
+    const told = { detail, code: 'user-has-order', values: ['7', 'ACTIVE'] };
+    expect(page.refusalText(told, 'en')).toBe('Order 7 of this user is active: end it before the erasure');
+    expect(page.refusalText(told, 'zh')).toBe('该用户的订单 7 状态为生效中，请先退订');
+  });
 });
 
 describe('the texts of alerts and results', () => {
