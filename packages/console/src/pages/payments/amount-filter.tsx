@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
+import styles from '../../parts/lists/filter-bar.module.css';
 import { currencySign } from '../../parts/values/money.tsx';
 import { amountText, parseAmount } from '../order/refunds/typed-amount.ts';
 import { useTexts } from './texts.ts';
@@ -39,7 +40,7 @@ export function AmountFilter({ value, onChange }: { readonly value: Amounts; onC
   const changeLater = useDebouncedCallback(change, 600);
   return (
     <TextInput
-      w={190}
+      className={styles.field ?? ''}
       size="xs"
       aria-label={t('amountIs')}
       placeholder={t('amountIs')}

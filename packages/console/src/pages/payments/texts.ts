@@ -38,7 +38,7 @@ export const useTexts = dictionary({
   askedLeft: ['{count} more are left. Ask again for them.', '另有 {count} 笔未查询，可再次操作。'],
   openRefunds: ['{count} refund without a final result|{count} refunds without a final result', '{count} 笔退款待确认'],
   openDebits: ['{count} debit without a final result|{count} debits without a final result', '{count} 笔扣款待确认'],
-  amountIs: ['Amount: 29.90 or 20–30', '金额：29.90 或 20–30'],
+  amountIs: ['Amount: 20–30', '金额：20–30'],
   amountWrong: ['Enter an amount, or two with a dash', '请输入金额或金额区间'],
   caption: ['Periods whose latest debit failed', '最近一次扣款失败的账期'],
   order: ['Order', '订单号'],
