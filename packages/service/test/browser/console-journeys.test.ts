@@ -405,41 +405,6 @@ describe('support:', () => {
   });
 });
 
-describe('finance:', () => {
-  it('compares a statement file, sees the differences, and closes one with a note', async () => {
-    const page = await ann('/reconciliation');
-    await page.getByRole('button', { name: 'Reconcile a day' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Reconcile a day' });
-    await choose(dialog, 'Payment channel', 'Mock Pay');
-    const lines = [
-      'kind,number,amountCent,status,bookedAt,institutionRef',
-      'DEBIT,999999999999000101,500,SUCCESS,2026-01-30 12:00:00,ref-2',
-    ];
-    await dialog.getByLabel('File').setInputFiles({
-      name: 'mockpay-2026-01-30.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from(`${lines.join('\n')}\n`),
-    });
-    await dialog.getByText('30 Jan 2026').waitFor();
-    await dialog.getByRole('button', { name: 'Reconcile' }).click();
-    await page.getByText('1 lines compared, 1 differ').waitFor();
-    await page.getByRole('button', { name: 'Only in the statement' }).click();
-    const sheet = page.getByRole('dialog');
-    await sheet.getByText('999999999999000101').first().waitFor();
-    await sheet.getByLabel('Closing note').fill('theirs by mistake');
-    await sheet.getByRole('button', { name: 'Close difference' }).click();
-    await page.getByText('Difference closed').waitFor();
-    await sheet.getByText('Closed by ann').waitFor();
-  });
-
-  it('sees the settlement of all channels of a month, and exports it', async () => {
-    const page = await ann('/settlement');
-    const table = page.getByRole('table', { name: /^All channels in/ });
-    await table.getByRole('row').filter({ hasText: 'All channels' }).last().getByText('¥').first().waitFor();
-    expect((await download(page)).join()).toContain(APP_ID);
-  });
-});
-
 describe('an admin:', () => {
   it('creates a channel whose secrets are shown once, and rolls a secret with an overlap', async () => {
     const page = await ada('/audit');

@@ -82,6 +82,16 @@ describe('debits and refunds', () => {
     await page.getByText('Enter an amount, or two with a dash').waitFor();
     await amount.fill('10-19.90');
     await expect.poll(() => new URL(page.url()).search).toBe('?status=FAIL&amountFrom=1000&amountTo=1990');
+    // On 1280 pixels all filters are in one line.
+    const filters = page.getByRole('search');
+    const ends = [filters.getByLabel('Institution'), filters.getByLabel('Attempt'), button(filters, 'Clear filters')];
+    const middles = await Promise.all(
+      ends.map(async (end) => {
+        const { y, height } = (await end.first().boundingBox()) ?? { y: Number.NaN, height: 0 };
+        return Math.round(y + height / 2);
+      }),
+    );
+    expect(new Set(middles).size).toBe(1);
     const [file] = await Promise.all([page.waitForEvent('download'), button(page, 'Export CSV').click()]);
     const lines = (await readFile(await file.path(), 'utf8')).trim().split('\n');
     expect(lines).toHaveLength(2);
