@@ -118,6 +118,24 @@ describe('a code', () => {
     expect(await found(current, on.viewer)).toEqual([]);
   });
 
+  it('is confirmed sixty times an hour by the search, which then answers as if there were none', async () => {
+    const { shown } = await claimedOrder();
+    const code = (await shown()) ?? '';
+    const client = await consoleClient(on.service, 'support');
+    const found = async () => {
+      const { status, body } = await client.get(`/search?q=${code}`);
+      return [status, body.results.length];
+    };
+    await on.sql(
+      `insert into audit_log (at, actor, action, subject, detail)
+       select now(), $1, 'search.code', 'code', jsonb_build_object('hash', n) from generate_series(1, 59) n`,
+      [client.name],
+    );
+    expect(await found()).toEqual([200, 1]);
+    await on.sql(`update audit_log set at = at - interval '11 minutes' where actor = $1`, [client.name]);
+    expect(await found()).toEqual([200, 0]);
+  });
+
   it('that an earlier release has stored is found after housekeeping', async () => {
     const { orderNo, shown } = await claimedOrder();
     const code = (await shown()) ?? '';

@@ -220,6 +220,15 @@ describe('with real peers', () => {
     });
     expect(await test('MOCKPAY')).toMatchObject({ status: 409, code: 'gateway-without-bridge' });
     expect((await support.post('/payment-channels/NONE/test')).status).toBe(404);
+    const isTest = `actor = $1 and action = 'payment-channel.test' and subject = 'UNIPAY'`;
+    const { database } = service.fresh;
+    expect(await database.query(`select from audit_log where ${isTest}`, [support.name])).toHaveLength(3);
+    await database.query(
+      `insert into audit_log (at, actor, action, subject, detail)
+       select now(), $1, 'payment-channel.test', 'UNIPAY', '{}' from generate_series(1, 60)`,
+      [support.name],
+    );
+    expect(await test()).toMatchObject({ status: 429, code: 'reads-used-up' });
   });
 });
 

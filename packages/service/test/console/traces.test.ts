@@ -109,6 +109,20 @@ describe('reads of personal data', () => {
     expect((await searchFor(await consoleClient(on.service, 'support'), '13800000000')).status).toBe(200);
   });
 
+  it('reveal at most sixty mobile numbers an hour', async () => {
+    const client = await consoleClient(on.service, 'support');
+    await on.sql(
+      `insert into audit_log (at, actor, action, subject, detail)
+       select now(), $1, 'order.unmask', '1', '{"reason": "x"}' from generate_series(1, 59)`,
+      [client.name],
+    );
+    const orderNo = await on.paidOrder();
+    const reveal = () => client.post(`/orders/${orderNo}/unmask`, { reason: 'called' });
+    expect((await reveal()).status).toBe(200);
+    const refused = await reveal();
+    expect([refused.status, refused.body.code, refused.body.mobile]).toEqual([429, 'reads-used-up', undefined]);
+  });
+
   it('do not confirm a guessed user id to a viewer', async () => {
     const channelUserId = 'guessed-id-77';
     await on.channel.call('orders/create', collectRequest(on.channel, { channelUserId }));

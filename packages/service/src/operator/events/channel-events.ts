@@ -7,6 +7,7 @@ import { findNextPush } from '../../delivery/queue/backlog-sql.js';
 import type { PushClient } from '../../delivery/transport/push-client.js';
 import { createTestPush } from '../../delivery/transport/test-push.js';
 import { recordAudit } from '../audit/audit.js';
+import { recordLimited } from '../audit/trace-read.js';
 import { requireChannelId } from '../channel-id.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
@@ -60,7 +61,7 @@ export async function sendTestEvent(
   // Recorded before the push, so that every push has an audit entry even if this node dies.
   const detail = { eventType, eventId, url };
   await inTransaction(operator, (tx) =>
-    recordAudit(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),
+    recordLimited(tx, { actor: operator.actor, action: 'events.test', subject: appId, detail }),
   );
   const result = await push.send();
   // The checklist of a new channel reads this entry.

@@ -7,6 +7,7 @@ import {
 import { countFirstDebits } from '../../gateways/call-counts-sql.js';
 import type { TestCall } from '../../gateways/gateway.js';
 import { recordAudit } from '../audit/audit.js';
+import { recordLimited } from '../audit/trace-read.js';
 import { type Changed, inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
 import { requireName } from '../rules.js';
 import { requireLockedPaymentChannel, requirePaymentChannelView } from './payment-channels.js';
@@ -61,12 +62,19 @@ async function changePause(
   });
 }
 
-/** Calls a bridge with a handshake and with a query of a debit that was never made. Neither changes anything. */
+/**
+ * Calls a bridge with a handshake and with a query of a debit that was never made. Neither changes anything. The calls
+ * are limited per operator and recorded, because they use the bridge's capacity.
+ */
 export async function testPaymentChannel(
-  { database, gateways }: OperatorWithGateways,
+  operator: OperatorWithGateways,
   { code }: Coded,
 ): Promise<{ isGood: boolean; calls: TestCall[] }> {
+  const { database, gateways, actor } = operator;
   const { gateway } = await requirePaymentChannelView(database, code);
+  await inTransaction(operator, (tx) =>
+    recordLimited(tx, { actor, action: 'payment-channel.test', subject: code, detail: {} }),
+  );
   const calls = await (await gateways.of(code)).testCalls?.();
   if (calls === undefined) throw refusal('gateway-without-bridge')`the ${gateway} gateway calls no bridge`;
   return { isGood: calls.length === 2 && calls.every(({ isAnswered }) => isAnswered), calls: [...calls] };

@@ -20,7 +20,7 @@ import {
   type RefundReference,
 } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { findRefund } from '../../subscriptions/store/payments/refunds-sql.js';
-import { traceRead } from '../audit/trace-read.js';
+import { TooManyReads, traceRead } from '../audit/trace-read.js';
 import { maskUserId } from '../masking.js';
 import { formatAmount } from '../money.js';
 import type { Operator } from '../operator.js';
@@ -105,8 +105,13 @@ export async function search(operator: Operator, input: { readonly q: string }, 
     { readOnly: true, statementMs: MAX_STATEMENT_MS },
   );
   if (results.some(({ matched }) => matched === 'card-tail')) await traceRead(operator, 'search.card', 'card', text);
+  const isSealed = ({ matched }: SearchResult) => SEALED_MATCHES.has(matched);
+  const shown =
+    !results.some(isSealed) || (await mayConfirmCode(operator, text))
+      ? results
+      : results.filter((one) => !isSealed(one));
   const once = [
-    ...new Map(results.toReversed().map((one) => [`${one.kind} ${one.id} ${one.appId}`, one])).values(),
+    ...new Map(shown.toReversed().map((one) => [`${one.kind} ${one.id} ${one.appId}`, one])).values(),
   ].toReversed();
   return {
     results: once.slice(0, SHOWN),
@@ -280,6 +285,11 @@ async function hashMobile(operator: Operator, mobile: string) {
 
 /** The role that may reveal codes. A search by a code or by an institution's number of an agreement confirms a guess. */
 const ROLE_FOR_SEALED: Role = 'support';
+const SEALED_MATCHES: ReadonlySet<string> = new Set([
+  'benefit-code',
+  'replaced-benefit-code',
+  'institution-agreement-number',
+]);
 /** Shorter texts are not looked up as codes and as numbers of institutions. */
 const MIN_SEALED = 6;
 
@@ -288,6 +298,20 @@ async function hashCode(operator: Operator, text: string): Promise<Buffer[]> {
   const channels = await openLookUpKeys(operator);
   const spellings = [...new Set([text, text.toUpperCase()])];
   return channels.flatMap(({ sealing }) => spellings.map((spelling) => hashClaimCode(sealing, spelling)));
+}
+
+/**
+ * Records a search that has found a code or an institution's number. Returns false if the operator has made too many
+ * such searches. The search then answers as if it had found nothing, because a refusal would confirm the guess too.
+ */
+async function mayConfirmCode(operator: Operator, text: string): Promise<boolean> {
+  try {
+    await traceRead(operator, 'search.code', 'code', text);
+    return true;
+  } catch (error) {
+    if (error instanceof TooManyReads) return false;
+    throw error;
+  }
 }
 
 const hashers = new WeakMap<Vault, KeyedHasher>();

@@ -3,7 +3,7 @@ import type { Queryable } from '../../../platform/db/database.js';
 import type { Order } from '../../../subscriptions/domain/orders/order.js';
 import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
 import { findUser } from '../../../subscriptions/store/users/users-sql.js';
-import { recordAudit } from '../../audit/audit.js';
+import { recordLimited } from '../../audit/trace-read.js';
 import { inTransaction, type Operator } from '../../operator.js';
 import { requireName } from '../../rules.js';
 import { requireOrder } from '../show-order.js';
@@ -15,7 +15,7 @@ export async function unmaskUser(operator: Operator, input: { readonly orderNo: 
     const order = await requireOrder(tx, { orderNo: input.orderNo });
     const mobile = await findMobileOf(operator, tx, order);
     const { actor } = operator;
-    await recordAudit(tx, { actor, action: 'order.unmask', subject: String(order.orderNo), detail: { reason } });
+    await recordLimited(tx, { actor, action: 'order.unmask', subject: String(order.orderNo), detail: { reason } });
     return { mobile, channelUserId: order.channelUserId };
   });
 }
