@@ -100,7 +100,7 @@ it('finance prepares refunds from a pasted list, a file, and the payments of a d
   await prepare((dialog) => dialog.getByRole('textbox', { name: 'Numbers' }).fill([...orders, 'nobody-7'].join('\n')));
   await page.getByText('List of numbers: 3').waitFor();
   await page.getByText('2 items will be processed').waitFor();
-  await page.getByText('"nobody-7" is no number of an order or a payment').first().waitFor();
+  await page.getByText('line 3 of the list, "nob****dy-7", is no number of an order or a payment').first().waitFor();
 
   await page.goto('/console/bulk');
   await prepare((dialog) =>

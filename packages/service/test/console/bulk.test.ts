@@ -631,7 +631,7 @@ describe('a pasted or uploaded list', () => {
       [`${first}-1`]: refunded(first),
       [`${second}-1`]: refunded(second),
       [`${third}-1`]: refunded(third),
-      'no-such-order': ['SKIPPED', '"no-such-order" is no number of an order or a payment'],
+      '#6 no-****rder': ['SKIPPED', 'line 6 of the list, "no-****rder", is no number of an order or a payment'],
     });
     expect(await run(body.runId)).toMatchObject({ status: 'DONE', done: 3, failed: 0, skipped: 1 });
   });
@@ -661,10 +661,30 @@ describe('a pasted or uploaded list', () => {
     const [first = ''] = await many(1);
     const namesake = await on.paidOrder({ externalOrderNo: first });
     const { body } = await prepare(on.ann, 'REFUND', { numbers: `${first}\n${namesake}` });
+    const masked = `${first.slice(0, 3)}****${first.slice(-4)}`;
     expect(await items(body.runId)).toEqual([
       [`${namesake}-1`, 'WAITING', null],
-      [first, 'SKIPPED', `"${first}" is the number of several orders: name each by its order number`],
+      [
+        `#1 ${masked}`,
+        'SKIPPED',
+        `line 1 of the list, "${masked}", is the number of several orders: name each by its order number`,
+      ],
     ]);
+  });
+
+  it('keeps no mobile, card or ID number that was pasted by mistake', async () => {
+    const [orderNo = ''] = await many(1);
+    const pasted = ['13812345678', '6222020000001234567', '110101199001011234'];
+    const { body } = await prepare(on.ann, 'REFUND', { numbers: [orderNo, ...pasted].join('\n') });
+    expect((await items(body.runId)).map(([subject]) => subject)).toEqual([
+      `${orderNo}-1`,
+      '#2 138****5678',
+      '#3 622****4567',
+      '#4 110****1234',
+    ]);
+    const stored = await on.sql('select i::text, r::text from bulk_items i join bulk_runs r using (run_id)');
+    for (const number of pasted) expect(JSON.stringify(stored)).not.toContain(number);
+    expect(JSON.stringify((await on.viewer.get(`/bulk/${body.runId}/items`)).body)).not.toContain('13812345678');
   });
 
   it.each([

@@ -161,7 +161,8 @@ describe('at production size, statements use these indexes and no sequential sca
 
   it('operators: lists of numbers, and the payments of a day', async () => {
     const { database } = noted;
-    const numbers = [String(FIRST_ORDER + 8), 'growth-order-9', `${FIRST_ORDER + 10}0001`];
+    const named = [String(FIRST_ORDER + 8), 'growth-order-9', `${FIRST_ORDER + 10}0001`];
+    const numbers = named.map((number, index) => ({ number, line: index + 1 }));
     const listed = async () => expect(await resolveNumbers(database, numbers)).toHaveLength(3);
     await plansOf(listed, ['external_orders_number', 'orders_pkey', 'payments_pkey']);
     const day = Date.parse('2031-05-06');

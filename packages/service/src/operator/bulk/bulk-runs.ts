@@ -2,6 +2,7 @@ import { parseTime, type Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit/audit.js';
+import { recordLimited } from '../audit/trace-read.js';
 import { maskUserId } from '../masking.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { type PageInput, readPage } from '../paging.js';
@@ -61,7 +62,7 @@ export async function prepareRun(operator: OperatorWithClock, input: PrepareRunI
     );
     if (!inserted) return undefined;
     const detail = { kind, items: meant.length, amountCent: inserted.amountCent, reason };
-    await recordAudit(tx, { actor, action: 'bulk.prepare', subject: runSubject(inserted.runId), detail });
+    await recordLimited(tx, { actor, action: 'bulk.prepare', subject: runSubject(inserted.runId), detail });
     return inserted;
   });
   if (run) return { ...describeRun(run, role), changed: true };

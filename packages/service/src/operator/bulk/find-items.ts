@@ -20,7 +20,7 @@ import { orderFilter } from '../schemas/orders.js';
 import { failedFilter } from '../schemas/payments.js';
 import type { BulkKind, NewBulkItem } from './bulk-sql.js';
 import { type FoundPeriod, findEventsByNumber, findOrders, findPaidPeriods, findPeriods } from './find-items-sql.js';
-import { resolveNumbers } from './numbers.js';
+import { type ListEntry, resolveNumbers } from './numbers.js';
 
 /** The maximum number of items of a run. */
 export const MAX_ITEMS = 10_000;
@@ -30,7 +30,7 @@ export interface BulkChoice {
   readonly items?: readonly string[] | undefined;
   readonly filter?: Readonly<Record<string, string>> | undefined;
   /** The entries of a pasted or uploaded list, each once. */
-  readonly numbers?: readonly string[] | undefined;
+  readonly numbers?: readonly ListEntry[] | undefined;
   readonly fileName?: string | undefined;
   /** The period of each listed order. Unset: the latest. */
   readonly cycleNo?: number | undefined;
@@ -71,14 +71,14 @@ function findNamed(operator: OperatorWithClock, kind: BulkKind, names: readonly 
 async function findListed(
   operator: OperatorWithClock,
   kind: BulkKind,
-  numbers: readonly string[],
+  numbers: readonly ListEntry[],
   cycleNo: number | undefined,
 ): Promise<NewBulkItem[]> {
   const { database } = operator;
   const entries = await resolveNumbers(database, numbers);
   const found = entries.filter((entry) => 'orderNo' in entry);
   const refused = entries.flatMap((entry) =>
-    'refusal' in entry ? [toRefused(entry.number, null, entry.refusal)] : [],
+    'refusal' in entry ? [toRefused(entry.subject, null, entry.refusal)] : [],
   );
   if (kind === 'UNSUBSCRIBE') {
     const orderNos = [...new Set(found.map(({ orderNo }) => orderNo))];
