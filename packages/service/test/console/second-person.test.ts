@@ -635,6 +635,30 @@ describe('the mobile number of a user', () => {
     order({ channelUserId, mobileEncrypted: encrypted(on.channel, mobile) });
   const shownMobile = async ({ orderNo }: { readonly orderNo: string }) =>
     (await on.support.get(`/orders/${orderNo}`)).body.mobile;
+  it('is not changed by two accounts of support that one admin has made alone, until another admin resets one', async () => {
+    const [ada, carl] = await twoAdmins();
+    const [one = '', other = ''] = [newName('helper'), newName('helper')];
+    for (const name of [one, other]) await ada.post('/people', { name, role: 'support' });
+    const clients = [
+      await consoleClient(on.service, 'support', one),
+      await consoleClient(on.service, 'support', other),
+    ];
+    const [asking, deciding] = clients as [ConsoleClient, ConsoleClient];
+    const later = () =>
+      on.sql(`update audit_log set at = at - interval '30 days' where subject = any($1)`, [[one, other]]);
+    await later();
+    const user = await subscriber();
+    const approvalId = waits(await request(asking, user, user.free));
+    for (const verb of ['approve', 'decline']) {
+      const refused = await deciding.post(`/approvals/${approvalId}/${verb}`);
+      expect([refused.status, refused.body.code]).toEqual([409, 'decides-with-own-account']);
+    }
+    await carl.post(`/people/${other}/reset`);
+    await later();
+    const again = await consoleClient(on.service, 'support', other);
+    expect((await again.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+  });
+
   const masked = (mobile: string) => `${mobile.slice(0, 3)}****${mobile.slice(-4)}`;
 
   it('changes when a second operator of support approves, who sees both numbers masked', async () => {

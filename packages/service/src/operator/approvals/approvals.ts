@@ -24,7 +24,7 @@ import {
 import { carryOut } from './carry-out.js';
 import { carryOutChange, type FindStep, failChange, StepRefused } from './carry-out-change.js';
 import { deciderOf } from './changes.js';
-import { findAccountMadeAlone, findDependentUntil } from './changes-sql.js';
+import { findDependentUntil, findMakerAlone } from './changes-sql.js';
 
 /** The operator who views approvals. */
 interface Onlooker {
@@ -208,15 +208,14 @@ function auditSubject({ kind, subject }: Approval): string {
 /**
  * Throws if one of the two operators has created, reset, promoted or enabled the other's account in the last seven
  * days, or if one operator has done so to both accounts. One person could then control both accounts. Throws however
- * long ago it was, if no second admin has approved the account.
+ * long ago it was, if no second admin has approved an account of support.
  */
 async function requireIndependent(tx: Queryable, actor: string, requestedBy: string): Promise<void> {
-  const alone = await findAccountMadeAlone(tx, actor, requestedBy);
-  if (alone !== undefined) {
-    const maker = alone === actor ? requestedBy : actor;
+  const alone = await findMakerAlone(tx, actor, requestedBy);
+  if (alone) {
     throw refusal(
       'decides-with-own-account',
-    )`${maker} alone has created or last reset the account of ${alone}: another operator must decide`;
+    )`${alone.maker} alone has created or last reset ${alone.account}: another operator must decide, or another admin must first reset an account of support`;
   }
   const until = await findDependentUntil(tx, actor, requestedBy);
   if (until === undefined) return;

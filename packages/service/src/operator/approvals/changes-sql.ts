@@ -57,16 +57,22 @@ export const findDependentUntil: Query<[one: string, other: string], string | un
 });
 
 /**
- * Returns the operator of support whose account the other operator has created or last reset without a second admin.
- * The other operator may still have the password, because no second admin knows of the setup link.
+ * Returns an admin who has created or last reset an account of support without a second admin, and who thereby controls
+ * both operators: the admin is one of them, or has done so to both accounts. That admin may still have the password,
+ * because no second admin knows of the setup link.
  */
-export const findAccountMadeAlone: Query<[one: string, other: string], string | undefined> = declareFind({
-  text: `select p.name from people p, lateral (
-       select a.actor, a.detail from audit_log a
-       where a.subject = p.name and a.action in ('person.create', 'person.reset') order by a.chain_no desc limit 1) made
-     where p.name in ($1, $2) and p.role = 'support' and made.actor in ($1, $2) and made.actor <> p.name
-       and not made.detail ? 'approvedBy' limit 1`,
-  parameters: ['text', 'text'],
-  columns: columns({ name: 'text' }),
-  value: ({ name }) => name,
-});
+export const findMakerAlone: Query<[one: string, other: string], { maker: string; account: string } | undefined> =
+  declareFind({
+    text: `with alone as (
+       select p.name, made.actor from people p, lateral (
+         select a.actor, a.detail from audit_log a
+         where a.subject = p.name and a.action in ('person.create', 'person.reset') order by a.chain_no desc limit 1) made
+       where p.name in ($1, $2) and p.role = 'support' and made.actor <> p.name and not made.detail ? 'approvedBy')
+     select actor as maker, name as account from alone where actor in ($1, $2)
+     union all
+     select actor, $1 || ', ' || $2 from alone where actor in (select name from people)
+       group by actor having count(*) = 2
+     limit 1`,
+    parameters: ['text', 'text'],
+    columns: columns({ maker: 'text', account: 'text' }),
+  });
