@@ -191,6 +191,7 @@ export function createService(deps: ServiceDeps): Service {
     deps.requestLog && !deps.readsOnly
       ? createRequestLog({
           database,
+          clock,
           log,
           isKnown: (appId) => channels.getFromMemory(appId) !== undefined,
           countDropped: metrics.countUnlogged,

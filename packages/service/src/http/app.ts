@@ -123,6 +123,7 @@ function checkFirst(app: FastifyInstance, { trustedProxies, log }: AppDeps, notF
   const warnOfUndeclaredProxy = createUndeclaredProxyWarning(trustedProxies, log);
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('signedHeaders', null);
+  app.decorateRequest('isAdmitted', false);
   app.decorateRequest('warnings', null);
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();

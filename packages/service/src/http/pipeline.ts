@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the headers were checked and found to be well-formed. */
     signedHeaders: SignedRequestHeaders | null;
+    /** True after the signature and the channel's rate were checked. */
+    isAdmitted: boolean;
   }
 }
 
@@ -148,6 +150,7 @@ export function createPipeline(
       visit,
     );
     visit.markAdmitted();
+    request.isAdmitted = true;
     explainer?.noteAdmitted(headers);
     if (idempotencyKey instanceof Error) throw idempotencyKey;
     if (warnings && !isLargeBody(raw)) request.warnings = warnings.listUnknownFields(endpoint.request, readJson());

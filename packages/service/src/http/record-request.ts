@@ -48,7 +48,7 @@ export function createRecorder(
     const { statusCode: status, why } = reply;
     log.info({ requestId: request.id, appId, endpoint, status, code, why, ms, cut, diagnosis }, 'request');
     if (!isCall || !APP_ID.test(appId) || isPoll(endpoint, got.code)) return;
-    requestLog?.add({
+    const logged = {
       at: clock.now(),
       appId,
       endpoint,
@@ -59,7 +59,8 @@ export function createRecorder(
       reason:
         reply.refusalMessage === undefined ? null : [reply.refusalMessage, ...(request.warnings ?? [])].join('; '),
       address: request.ip ?? '',
-    });
+    };
+    requestLog?.add(logged, request.isAdmitted);
   };
 }
 

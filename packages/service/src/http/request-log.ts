@@ -1,17 +1,23 @@
 import type { Logger } from 'pino';
 import { type LoggedRequest, storeRequests } from '../catalog/channels/request-log-sql.js';
+import type { Clock } from '../platform/clock.js';
 import type { Database } from '../platform/db/database.js';
+import { createMinuteLimit } from './answers/minute-limit.js';
 
 export interface RequestLogDeps {
   readonly database: Database;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Returns true if this node knows the channel. For unknown app ids fewer entries may wait (MAX_STRANGERS). */
   readonly isKnown: (appId: string) => boolean;
   readonly countDropped: (why: DroppedBecause, count: number) => void;
 }
 
-/** `full`: the queue was full. `failed`: the database could not store the entries. */
-export const DROPPED_BECAUSE = ['full', 'failed'] as const;
+/**
+ * `full`: the queue was full. `failed`: the database could not store the entries. `refused`: too many calls were refused
+ * before their admission.
+ */
+export const DROPPED_BECAUSE = ['full', 'failed', 'refused'] as const;
 export type DroppedBecause = (typeof DROPPED_BECAUSE)[number];
 
 const BATCH = 500;
@@ -27,13 +33,22 @@ const MAX_WAITING = 20_000;
  */
 const MAX_STRANGERS = 1_000;
 const MAX_REASON_LENGTH = 500;
+/**
+ * The entries per minute of calls that were refused before their admission, of one app id and of all. Each link to a
+ * redemption page shows an app id, so anybody can make such calls, and an entry has up to a kilobyte.
+ */
+const REFUSED_OF_APP_ID = 60;
+const REFUSED_OF_ALL = 600;
+const ALL = '';
 
 /**
  * Records the calls of channels, so that operators can see why a call was refused. Writes the entries after the answers
  * were sent, one batch at a time. Requests never wait for the log or fail because of it: entries that cannot be written
  * are dropped and counted.
  */
-export function createRequestLog({ database, log, isKnown, countDropped }: RequestLogDeps) {
+export function createRequestLog({ database, clock, log, isKnown, countDropped }: RequestLogDeps) {
+  const refusedOfAppId = createMinuteLimit(REFUSED_OF_APP_ID, clock);
+  const refusedOfAll = createMinuteLimit(REFUSED_OF_ALL, clock);
   const waiting: WaitingRequest[] = [];
   let strangers = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -79,7 +94,15 @@ export function createRequestLog({ database, log, isKnown, countDropped }: Reque
   }
 
   return {
-    add(request: LoggedRequest): void {
+    add(request: LoggedRequest, isAdmitted = true): void {
+      if (!isAdmitted) {
+        if (refusedOfAppId.isReached(request.appId) || refusedOfAll.isReached(ALL)) {
+          countDropped('refused', 1);
+          return;
+        }
+        refusedOfAppId.count(request.appId);
+        refusedOfAll.count(ALL);
+      }
       const isStranger = !isKnown(request.appId);
       if (waiting.length >= MAX_WAITING || (isStranger && strangers >= MAX_STRANGERS)) {
         countDropped('full', 1);

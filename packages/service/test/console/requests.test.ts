@@ -79,6 +79,18 @@ describe('a request of a channel', () => {
     expect(await service.fresh.database.query(`select from request_log where request_id = 'nobody'`)).toEqual([]);
   });
 
+  it('is logged at most sixty times a minute, if anybody could have made it under this app id', async () => {
+    const third = await service.channel();
+    for (let n = 0; n < 70; n += 1) await third.callBare('auth/token', {}, { signRaw: 'another body' });
+    await third.call('products/list', {}, { requestId: 'own-1' });
+    await logged('own-1', `/channels/${third.credentials.appId}/requests`);
+    const stored = await service.fresh.database.query(
+      `select from request_log l join channels c using (channel_id) where c.app_id = $1 and l.code like '401%'`,
+      [third.credentials.appId],
+    );
+    expect(stored).toHaveLength(60);
+  });
+
   it('is logged without its body and answer', async () => {
     await logged('private-1');
     const [row] = await service.fresh.database.query<{ all: string }>(
@@ -179,7 +191,7 @@ describe('the log', () => {
   function heldLog() {
     const batches: number[] = [];
     const answers: ((how: 'taken' | 'away') => void)[] = [];
-    const dropped: Record<string, number> = { full: 0, failed: 0 };
+    const dropped: Record<string, number> = { full: 0, failed: 0, refused: 0 };
     const query = (_statement: unknown, values: readonly (readonly unknown[])[]) => {
       batches.push(values[6]?.length ?? 0);
       return new Promise((resolve, reject) => {
@@ -188,6 +200,7 @@ describe('the log', () => {
     };
     const log = createRequestLog({
       database: { query } as unknown as Database,
+      clock: { now: () => 0 },
       log: capturedLog().log,
       isKnown: (app) => app === 'test_known',
       countDropped: (why, count) => {
@@ -202,7 +215,7 @@ describe('the log', () => {
     const { log, batches, answers, dropped } = heldLog();
     for (let n = 0; n < 30_000; n += 1) log.add(request('test_known', n));
     expect(batches).toEqual([500]);
-    expect(dropped).toEqual({ full: 30_000 - 500 - 20_000, failed: 0 });
+    expect(dropped).toEqual({ full: 30_000 - 500 - 20_000, failed: 0, refused: 0 });
     answers[0]?.('away');
     await turn();
     // The next batch is not written immediately, but within a second or when the log stops.
@@ -225,7 +238,7 @@ describe('the log', () => {
     answers[0]?.('away');
     await stopped;
     expect(batches).toEqual([500]);
-    expect(dropped).toEqual({ full: 0, failed: 5_000 });
+    expect(dropped).toEqual({ full: 0, failed: 5_000, refused: 0 });
   });
 
   it('gives less room to app ids that may be forged', async () => {
@@ -244,9 +257,29 @@ describe('the log', () => {
     expect(batches).toEqual([500, 500, 500, 100]);
   });
 
+  it('stores few of the calls that anybody can make with the app ids of others', async () => {
+    const { log, dropped, batches, answers } = heldLog();
+    for (let n = 0; n < 1_000; n += 1) log.add(request('test_known', n), false);
+    expect(dropped['refused']).toBe(940);
+    for (let n = 0; n < 2_000; n += 1) log.add(request(`test_${n}`, n), false);
+    expect(dropped['refused']).toBe(940 + 1_460);
+    // Calls of the channel itself are not affected.
+    for (let n = 0; n < 500; n += 1) log.add(request('test_known', n));
+    expect(dropped['refused']).toBe(940 + 1_460);
+    const stopped = log.stop();
+    while (batches.length < 3) {
+      answers.at(-1)?.('taken');
+      await turn();
+    }
+    answers.at(-1)?.('taken');
+    await stopped;
+    expect(batches.reduce((sum, count) => sum + count)).toBe(600 + 500);
+  });
+
   it('accepts a reason that PostgreSQL would refuse', async () => {
     const log = createRequestLog({
       database: service.fresh.database,
+      clock: service.clock,
       log: capturedLog().log,
       isKnown: () => true,
       countDropped: () => undefined,
