@@ -124,20 +124,27 @@ export interface MessageTo {
   readonly mobile: string;
 }
 
+/** The visitor of the page who asks for a message, and the time. */
+interface MessageRequest {
+  readonly address: string;
+  readonly now: number;
+}
+
 /**
  * Returns the user's mobile, and counts a message to it. Returns `too-often` if the mobile may not get another message
- * yet: the limits of codes for bindings apply, one a minute and ten a day.
+ * yet: the limits of codes for bindings apply, one a minute and ten a day, and each visitor can cause three a day.
  */
 export async function reserveMessage(
   tx: Queryable,
   channel: Channel,
   channelUserId: string,
-  now: number,
+  { address, now }: MessageRequest,
 ): Promise<MessageTo | 'too-often' | 'no-mobile'> {
   const user = await findUser(tx, channel.channelId, channelUserId);
   if (!user) return 'no-mobile';
   try {
-    await reserveSmsSend(tx, user.mobileHash, now, { resumed: false });
+    const visitorHash = channel.sealing.hash(`message\n${channelUserId}\n${address}`, 'address');
+    await reserveSmsSend(tx, user.mobileHash, now, { visitorHash });
   } catch (error) {
     if (error instanceof Rejection) return 'too-often';
     throw error;
@@ -150,12 +157,12 @@ export function createCode(
   database: Transactional,
   channel: Channel,
   orderNo: number,
-  now: number,
+  request: MessageRequest,
 ): Promise<(MessageTo & { readonly code: string }) | 'too-often' | 'no-mobile' | 'not-active'> {
   return database.transaction(async (tx) => {
     const order = await lockOrderByNumber(tx, orderNo);
     if (order?.status !== 'ACTIVE') return 'not-active';
-    const to = await reserveMessage(tx, channel, order.channelUserId, now);
+    const to = await reserveMessage(tx, channel, order.channelUserId, request);
     if (typeof to === 'string') return to;
     const code = String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
     const codeHash = hashCode(channel, { ...to, channelUserId: order.channelUserId }, code);

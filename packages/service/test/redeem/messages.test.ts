@@ -6,14 +6,16 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import type { Reply } from '../support/channel-client.js';
 import { mobileOf, unique } from '../support/demo.js';
-import { at, FOREIGN, formOf, noticeOf, type Ordered, stage, textOf, titleOf } from './support.js';
+import { at, FOREIGN, formOf, noticeOf, type Ordered, post, stage, textOf, titleOf } from './support.js';
 
 /** Tests the messages that the page sends to a user's login mobile over MESSAGE_HOOK_URL. */
 
 const SECRET = 'sixteen characters';
 const { log, text: logged } = capturedLog();
 const receiver = ofFile(() => webhookReceiver());
-const on = ofFile(() => stage({ log, messageHook: { url: receiver.url, secret: SECRET } }));
+const on = ofFile(() =>
+  stage({ log, trustedProxies: ['127.0.0.1'], messageHook: { url: receiver.url, secret: SECRET } }),
+);
 const without = ofFile(stage);
 
 let order: Ordered;
@@ -133,6 +135,21 @@ describe('a code for the user who wants to unsubscribe', () => {
     expect([again.status, noticeOf(again)?.includes('A message was sent a moment ago')]).toEqual([429, true]);
     expect(receiver.taken).toHaveLength(1);
     expect((await typeCode(second, lastCode())).status).toBe(303);
+  });
+
+  it('429: a visitor causes three messages a day, whatever they are, and leaves others theirs', async () => {
+    const late = on.link(order, { exp: Math.floor(on.service.clock.now() / 1000) });
+    const sendLink = async () => on.post('/redeem/send-link', formOf(await on.get(late)));
+    const statuses = [];
+    for (const send of [sendLink, () => sendCode(order), sendLink, sendLink, () => sendCode(order)]) {
+      statuses.push((await send()).status);
+      await minuteLater();
+    }
+    expect(statuses).toEqual([200, 303, 200, 429, 429]);
+    expect(receiver.taken).toHaveLength(3);
+    const fields = fieldsOf(await on.get(questionOf(order)), '/redeem/send-code');
+    const other = { 'x-forwarded-for': '192.0.2.7' };
+    expect((await post(on.service.baseUrl, '/redeem/send-code', fields, other)).status).toBe(303);
   });
 
   it('503: the page says so if the receiver refuses, and the log has neither mobile, code nor address', async () => {

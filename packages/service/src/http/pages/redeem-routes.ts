@@ -388,7 +388,8 @@ export function addRedeemRoutes(
       withPost(reply, readPost(request), async (fields, visited) => {
         if (!isToken(fields.get('token'), visited, SEND_CODE_ACTION)) return refusePost(reply);
         const { channel, link } = visited;
-        const made = await createCode(shares.databaseFor(channel.channelId), channel, link.orderNo, clock.now());
+        const asking = { address: addressGroup(request.ip), now: clock.now() };
+        const made = await createCode(shares.databaseFor(channel.channelId), channel, link.orderNo, asking);
         if (typeof made === 'string') return sendUnsubscribePage(reply, link, 'code', { kind: made });
         const frame = frameOf(request);
         const { language, messages } = frame.texts;
@@ -413,9 +414,10 @@ export function addRedeemRoutes(
         const page = renderSentPage(frame, visited, result);
         return sendPage(reply, { status: SENT_STATUS[result], texts: frame.texts, page, channel }, halfCloseMs);
       };
+      const asking = { address: addressGroup(request.ip), now: clock.now() };
       const to = await shares
         .databaseFor(channel.channelId)
-        .transaction((tx) => reserveMessage(tx, channel, channelUserId, clock.now()));
+        .transaction((tx) => reserveMessage(tx, channel, channelUserId, asking));
       if (typeof to === 'string') return answer(to);
       const { language, messages } = frameOf(request).texts;
       const url = links.sign(channel, String(orderNo), links.newTerms(channelUserId));
