@@ -8,7 +8,9 @@ import type { SignedLink } from './link.js';
 import type {
   BenefitRow,
   JustClaimed,
+  LastPaid,
   ListedBenefit,
+  PaymentRow,
   RedeemList,
   RedeemPage,
   RedeemProduct,
@@ -69,7 +71,7 @@ export function createPageView(
   language: 'zh' | 'en',
 ) {
   const { read } = visit;
-  const { order, benefits, payments, payWith, lastPaid } = read;
+  const { order, benefits, payments, payWith } = read;
   const firsts = (list: ListedBenefit['list'], count: number) =>
     benefits.filter((row) => row.list === list && row.rank <= count);
   const of = (list: ListedBenefit['list']) => benefits.find((row) => row.list === list);
@@ -99,8 +101,13 @@ export function createPageView(
     done: toDone(visit, benefits, done, now),
     payments,
     payWith,
-    lastPaid,
+    lastPaid: findLastPaid(payments) ?? read.lastPaid,
   };
+}
+
+function findLastPaid(payments: readonly PaymentRow[]): LastPaid | undefined {
+  const paid = payments.find(({ paidAt }) => paidAt !== null);
+  return paid && paid.paidAt !== null ? { at: paid.paidAt, amountCent: paid.amountCent } : undefined;
 }
 
 export type PageView = ReturnType<typeof createPageView>;
