@@ -243,7 +243,6 @@ export const CHINESE_WORDS: Readonly<Record<string, string>> = {
   address: '地址',
   'the origin': '来源',
   failed: '失败',
-  unsettled: '待确认结果',
   'an outcome': '结果',
   'the seconds before a retry': '重试间隔秒数',
   'the period': '期数',

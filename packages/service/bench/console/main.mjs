@@ -139,8 +139,6 @@ async function readsOf({ operator: base, maker }, { orders, rows }) {
     'due this month, of a channel': (n) => ({ dueTo: daysAgo(-30), appId: anyApp(n) }),
     failed: () => ({ failed: 'true' }),
     'failed, of a channel': (n) => ({ failed: 'true', appId: anyApp(n) }),
-    unsettled: () => ({ unsettled: 'true' }),
-    'unsettled, of a channel': (n) => ({ unsettled: 'true', appId: anyApp(n) }),
     'failed and ACTIVE': () => ({ failed: 'true', status: 'ACTIVE' }),
     'a user': (n) => ({ channelUserId: `bench-user-${any(n, orders / 3)}` }),
   };

@@ -141,20 +141,6 @@ describe('GET /console/api/orders', () => {
     expect(await names({ dueFrom: day(1), appId: other.credentials.appId })).toEqual(['of another channel']);
   });
 
-  it('by debits and refunds without a final result', async () => {
-    expect(await names({ unsettled: 'true' })).toEqual(['initializing']);
-    expect(await names({ unsettled: 'true', appId: other.credentials.appId })).toEqual([]);
-    await on.sql(
-      `insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, requested_by, started_at, ask_at)
-       select order_no, cycle_no, 1, try_no, channel_id, payment_channel_code, 1, 'ann', now(), now()
-       from debit_attempts where order_no = $1 and cycle_no = 1`,
-      [made['waiting for retry']],
-    );
-    expect(await names({ unsettled: 'true' })).toEqual(['waiting for retry', 'initializing']);
-    expect(await names({ unsettled: 'true', status: 'ACTIVE' })).toEqual(['waiting for retry']);
-    expect(await on.ask('/orders/totals', { unsettled: 'true' })).toMatchObject({ count: 2, isAtLeast: false });
-  });
-
   it.each([
     ['everything', {}],
     ['a status', { status: 'ACTIVE' }],
@@ -201,7 +187,6 @@ describe('GET /console/api/orders', () => {
       [{ createdTo: formatTime(middle) }, (order) => Number(order['createdAt']) < middle],
       [{ dueTo: day(3) }, ({ dueAt }) => dueAt !== null && Number(dueAt) < BASE + 3 * DAY_MS],
       [{ failed: 'true' }, ({ latest }) => latest === 'FAIL' || latest === 'FAIL_RETRY'],
-      [{ unsettled: 'true' }, ({ open }) => open === true],
       [{ channelUserId: 'ann-the-first' }, ({ user }) => user === 'ann-the-first'],
     ];
     for (let chosen = 0; chosen < 2 ** filters.length; chosen += 1) {

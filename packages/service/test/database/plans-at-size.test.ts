@@ -142,9 +142,6 @@ describe('at production size, statements use these indexes and no sequential sca
     await plansOf(orders({ appId }), ['external_orders_of_channel', 'orders_pkey']);
     await plansOf(orders({ appId, status: 'TERMINATED' }), ['orders_ended_of_channel', 'orders_pkey']);
     await plansOf(orders({ appId, failed: 'true' }), ['orders_failed_of_channel', 'orders_pkey']);
-    // The indexes on ask_at have only debits and refunds without a result. The keys find those of one order.
-    const open = ['all of debit_attempts_ask_at_idx', 'debit_attempts_pkey'];
-    await plansOf(orders({ unsettled: 'true' }), [...open, 'orders_pkey']);
     const found = ['orders_pkey', 'payments_pkey'];
     for (const filter of [{}, { appId }, { status: 'FAIL' as const }, { amountTo: '1' }]) {
       await plansOf(() => listDebits(operator, filter), ['debit_attempts_of_channel', ...found]);

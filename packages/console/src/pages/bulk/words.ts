@@ -40,7 +40,6 @@ const useFilterNames = dictionary({
   dueFrom: ['Due from', '扣款时间从'],
   dueTo: ['Due to', '扣款时间至'],
   failed: ['Latest payment failed', '最近一期失败'],
-  unsettled: ['No final result yet', '待确认结果'],
   channelUserId: NOUNS.user,
   eventType: ['Event type', '事件类型'],
   orderNo: NOUNS.order,

@@ -12,6 +12,5 @@ export const ORDERS_FILTERS = [
   'dueFrom',
   'dueTo',
   'failed',
-  'unsettled',
   'channelUserId',
 ] as const;

@@ -89,17 +89,9 @@ function OrderFilters({ filters }: { readonly filters: FilterControl<(typeof ORD
         <Divider orientation="vertical" m={4} />
         <Toggles
           label={t('failed')}
-          choices={[
-            { value: 'failed', label: t('failedTrue') },
-            { value: 'unsettled', label: t('unsettledTrue') },
-          ]}
-          selected={(['failed', 'unsettled'] as const).filter((name) => values[name] === 'true')}
-          onChange={(selected) =>
-            set({
-              failed: selected.includes('failed') ? 'true' : undefined,
-              unsettled: selected.includes('unsettled') ? 'true' : undefined,
-            })
-          }
+          choices={[{ value: 'failed', label: t('failedTrue') }]}
+          selected={values.failed === 'true' ? ['failed'] : []}
+          onChange={(selected) => set({ failed: selected.length > 0 ? 'true' : undefined })}
         />
       </Toggles>
       <FoldedFilters count={filters.count}>

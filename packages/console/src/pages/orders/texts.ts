@@ -9,7 +9,6 @@ export const useTexts = dictionary({
   amount: ['Amount', '每期金额'],
   due: ['Next due', '下次扣款'],
   failed: ['Payment', '扣款结果'],
-  unsettledTrue: ['No final result yet', '待确认结果'],
   failedTrue: ['Latest payment failed', '最近一期失败'],
   empty: ['There are no orders yet', '暂无订单'],
   emptyHint: ['The first order appears when a channel creates it.', '渠道创建首笔订单后显示在这里。'],

@@ -147,7 +147,7 @@ function Hints({ settled }: { readonly settled: SettlementMonth }) {
       {unsettled > 0 ? (
         <Text fz="sm" c="var(--waiting)" mt={4}>
           {t(status === 'CLOSED' ? 'unsettledThenHint' : 'unsettledHint', { count: countText(unsettled) })}{' '}
-          <PlaceLink to={places.orders({ unsettled: 'true' })}>{t('unsettledLink')}</PlaceLink>
+          <PlaceLink to={places.payments({ status: 'STARTED' })}>{t('unsettledLink')}</PlaceLink>
         </Text>
       ) : null}
     </div>

@@ -56,7 +56,7 @@ export const useTexts = dictionary({
   ],
   nextHint: ['Months are closed in order. The next is {month}.', '须按月份顺序关账，下一个待关账月份为 {month}。'],
   showNext: ['Show {month}', '查看 {month}'],
-  unsettledLink: ['Show orders without a final result', '查看待确认结果的订单'],
+  unsettledLink: ['Show debits without a final result', '查看待确认结果的扣款'],
   csv: ['Export CSV', '导出 CSV'],
   close: ['Close month', '关账'],
   closeTitle: ['Close {month}?', '确认对 {month} 关账？'],

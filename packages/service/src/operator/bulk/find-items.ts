@@ -351,7 +351,7 @@ async function findOrdersOfList(
 }
 
 function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {
-  const { settlementMode, failed, unsettled, ...rest } = requireNames(filter, orderFilter);
+  const { settlementMode, failed, ...rest } = requireNames(filter, orderFilter);
   if (Object.keys(filter).length === 0) throw refusal('run-of-all-orders')`every order would match: narrow the filter`;
   return {
     ...rest,
@@ -359,6 +359,5 @@ function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilt
       ? {}
       : { settlementMode: requireOneOf('the settlement mode', settlementMode, settlementModes) }),
     ...(failed === undefined ? {} : { failed: requireOneOf('failed', failed, ['true', 'false'] as const) }),
-    ...(unsettled === undefined ? {} : { unsettled: requireOneOf('unsettled', unsettled, ['true'] as const) }),
   };
 }

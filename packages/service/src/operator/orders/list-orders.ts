@@ -171,7 +171,6 @@ async function readFilter(db: Queryable, input: OrderFilterInput, role: Role): P
     dueFrom: parseMoment(input.dueFrom),
     dueTo: parseMoment(input.dueTo),
     failed: input.failed === undefined ? undefined : input.failed === 'true',
-    unsettled: input.unsettled === 'true',
     channelUserId: input.channelUserId,
   };
 }

@@ -24,8 +24,6 @@ export interface OrderFilter {
    * whose latest period did not fail.
    */
   readonly failed?: boolean | undefined;
-  /** True: only orders with a debit or a refund that has no final result yet. */
-  readonly unsettled?: boolean | undefined;
   readonly channelUserId?: string | undefined;
 }
 
@@ -52,18 +50,6 @@ export interface Walk {
 
 const FAILED_STATUSES: readonly PaymentStatus[] = ['FAIL_RETRY', 'FAIL'];
 
-/** Selects debits and refunds without a final result. Both tables have a partial index on `ask_at`. */
-export const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from debit_attempts d where d.ask_at is not null
-  union all select r.order_no, r.channel_id, r.started_at from refunds r where r.ask_at is not null`;
-
-/**
- * SQL: whether the order `o` has a row without a final result. `offset 0` makes PostgreSQL look up the order's few rows
- * by their key. By the index of all rows without a result it would read them again for each order, and an outage of an
- * institution leaves many.
- */
-const isOpenIn = (table: string) =>
-  `exists (select from (select u.ask_at from ${table} u where u.order_no = o.order_no offset 0) u where u.ask_at is not null)`;
-
 /** True if the list is sorted by due time, soonest first. Otherwise newest first. */
 const isSortedByDue = ({ dueFrom, dueTo }: OrderFilter): boolean => dueFrom !== undefined || dueTo !== undefined;
 
@@ -86,7 +72,7 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
     ...(to === undefined ? [] : [`${column} < ${fromEpochMs(value(to))}`]),
   ];
   const equal = (column: string, given: unknown) => (given === undefined ? [] : [`${column} = ${value(given)}`]);
-  const { statuses, failed, unsettled } = filter;
+  const { statuses, failed } = filter;
   return [
     ...(statuses === undefined ? [] : [orderStatusIs('o.status', ...statuses)]),
     ...equal('o.channel_id', filter.channelId),
@@ -98,7 +84,6 @@ function conditionsOf(filter: OrderFilter, { value }: Question): string[] {
     ...(failed === undefined
       ? []
       : [`(${paymentStatusIs('o.latest_payment_status', ...FAILED_STATUSES)}) is ${failed ? 'true' : 'not true'}`]),
-    ...(unsettled ? [`(${isOpenIn('debit_attempts')} or ${isOpenIn('refunds')})`] : []),
   ];
 }
 
@@ -161,13 +146,6 @@ function walkSql(filter: OrderFilter, { after, orders }: Walk, question: Questio
   }
   if (isSortedByDue(filter)) {
     return dueSql(filter, (where) => pick({ table: 'orders t', at: 't.next_due_at', where }, true));
-  }
-  if (filter.unsettled) {
-    // Selects the channel's rows first, because there are fewer of them than of all channels.
-    const rows = `(${UNSETTLED_SQL}) u${channelId === undefined ? '' : ` where u.channel_id = ${value(channelId)}`}`;
-    const open = `(select o.created_at, o.order_no from (select distinct u.order_no from ${rows}) u
-      join orders o using (order_no)) t`;
-    return pick({ table: open, at: 't.created_at', where: [] });
   }
   if (failed === true) {
     return FAILED_STATUSES.map((status) =>

@@ -2,7 +2,6 @@ import { FIGURES_JOB } from '../../figures/figures.js';
 import { columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { declareRequire, type Query } from '../../platform/db/declared.js';
 import { fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
-import { UNSETTLED_SQL } from '../orders/order-list-sql.js';
 
 /** The state of the installation at this moment. Times are formatted as in the API. */
 export type StandingNow = RowOf<typeof STANDING_NOW_COLUMNS>;
@@ -29,6 +28,10 @@ const STANDING_NOW_COLUMNS = columns({
   openAlerts: 'integer',
   approvalsWaiting: 'integer',
 });
+
+/** Debits and refunds without a final result. Both tables have a partial index on `ask_at`. */
+const UNSETTLED_SQL = `select d.order_no, d.channel_id, d.started_at from debit_attempts d where d.ask_at is not null
+  union all select r.order_no, r.channel_id, r.started_at from refunds r where r.ask_at is not null`;
 
 /** `$1`: the channel, or null for all; `$2`: the start of today. Reads channel by channel, to use the indexes. */
 export const readStandingNow: Query<[channelId: number | undefined, startOfToday: number], StandingNow> =

@@ -32,8 +32,6 @@ const filterFields = {
    * whose latest period did not fail.
    */
   failed: Type.Optional(oneOf('true', 'false')),
-  /** True: only orders with a debit or a refund that has no final result yet. */
-  unsettled: Type.Optional(oneOf('true')),
   channelUserId: Type.Optional(text(128)),
 };
 export const orderFilter = Type.Object(filterFields);

@@ -27,7 +27,7 @@ export const overview = Type.Object({
     ordersCountedAt: timeOrNull,
     activeOrders: count,
     waitingForRetry: count,
-    /** The number of orders with a debit or a refund without a final result. `/orders?unsettled=true` lists them. */
+    /** The number of orders with a debit or a refund without a final result. */
     unsettledOrders: count,
     oldestUnsettledAt: timeOrNull,
     renewalsDueToday: count,
