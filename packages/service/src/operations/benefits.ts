@@ -163,9 +163,8 @@ async function chooseWrappedKey(
 
 /** Shows the number of codes left only if the benefit has a pool or if codes were ever imported. */
 function toBenefitView(view: BenefitFulfilmentView) {
-  const { codesLeft, codesGiven, waitingClaims: claimsWaiting, waitingSince: _, ...benefit } = view;
-  const hasPool = benefit.kind === 'POOL' || codesLeft + codesGiven > 0;
-  return { ...benefit, codesLeft: hasPool ? codesLeft : null, claimsWaiting };
+  const { codesLeft, hasPool, waitingClaims: claimsWaiting, waitingSince: _, ...benefit } = view;
+  return { ...benefit, codesLeft: hasPool || benefit.kind === 'POOL' ? codesLeft : null, claimsWaiting };
 }
 
 /**

@@ -50,7 +50,6 @@ describe('a pool', () => {
     expect(await showBenefit(on.operator, { benefitCode: code })).toMatchObject({
       kind: 'POOL',
       codesLeft: 0,
-      codesGiven: 3,
       waitingClaims: 0,
     });
   });

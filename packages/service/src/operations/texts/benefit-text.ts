@@ -19,14 +19,13 @@ export function importText({ imported, knownBefore, repeated, served, ...benefit
 
 export function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
   return table(
-    ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'GIVEN', 'WAITING', 'PRESENTED BY'],
+    ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'WAITING', 'PRESENTED BY'],
     benefits.map((one) => [
       one.benefitCode,
       one.kind,
       one.supplierUrl ?? '',
       one.products.join(', '),
       `${one.codesLeft}`,
-      `${one.codesGiven}`,
       `${one.waitingClaims}`,
       presentedBy(one),
     ]),
@@ -57,7 +56,6 @@ export function benefitText(one: BenefitFulfilmentView): SafeText {
     ['Supplier', one.supplierUrl ?? 'none'],
     ['Products', one.products.join(', ') || 'none'],
     ['Codes left', `${one.codesLeft}`],
-    ['Codes given', `${one.codesGiven}`],
     ['Low stock', one.lowStock === null ? null : lowStockText(one.lowStock)],
     ['Claims waiting', one.waitingSince === null ? 'none' : `${one.waitingClaims}, since ${one.waitingSince}`],
     ...presentationRows(one.presentation),

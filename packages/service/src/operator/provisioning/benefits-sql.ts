@@ -20,8 +20,8 @@ const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
   products: 'text[]',
   /** The number of codes in the pool that were not handed out. */
   codesLeft: 'bigint',
-  /** The number of codes in the pool that were handed out. */
-  codesGiven: 'bigint',
+  /** True if codes were ever imported. */
+  hasPool: 'boolean',
   /** An alert is raised below this number of codes. Null: no alert. */
   lowStock: 'integer?',
   /** The number of claims that wait for their code. */
@@ -32,9 +32,12 @@ const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
 
 /** Returns benefits that are part of a product, have a setting, or have imported codes. */
 export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = declareList({
-  text: `with pool as (
-       select benefit_code, count(*) - count(given_to) as unused, count(given_to) as given from pool_codes
-       where $1::text is null or benefit_code = $1 group by benefit_code),
+  // Finds the pools one after another by the key, and counts unused codes by their own index: a pool has many used codes.
+  text: `with recursive pools(benefit_code) as (
+       (select p.benefit_code from pool_codes p order by p.benefit_code limit 1)
+       union all
+       select (select p.benefit_code from pool_codes p where p.benefit_code > found.benefit_code order by p.benefit_code limit 1)
+       from pools found where found.benefit_code is not null),
      waiting as (
        select benefit_code, count(*) as claims, min(waits_since) as since from (
          select benefit_code, coalesce(replaced_at, claimed_at) as waits_since from claims where status = 'PENDING' and fulfilment = 'POOL'
@@ -43,16 +46,16 @@ export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentVi
        where $1::text is null or benefit_code = $1 group by benefit_code),
      known as (
        select benefit_code from product_benefits union select benefit_code from benefit_fulfilments
-       union select benefit_code from pool)
+       union select benefit_code from pools where benefit_code is not null)
      select k.benefit_code as "benefitCode", coalesce(f.kind, 'GENERATED') as kind, f.supplier_url as "supplierUrl",
        array(select b.product_code from product_benefits b where b.benefit_code = k.benefit_code order by 1) as products,
-       coalesce(p.unused, 0) as "codesLeft", coalesce(p.given, 0) as "codesGiven",
+       (select count(*) from pool_codes p where p.benefit_code = k.benefit_code and p.given_to is null) as "codesLeft",
+       exists (select from pools p where p.benefit_code = k.benefit_code) as "hasPool",
        f.low_stock as "lowStock",
        coalesce(w.claims, 0) as "waitingClaims", ${shanghaiText('w.since')} as "waitingSince",
        json_build_object('icon', ${imageView('i')}, 'nameZh', d.name_zh, 'nameEn', d.name_en, 'descriptionZh', d.description_zh,
          'descriptionEn', d.description_en, 'useUrl', d.use_url) as presentation
-     from known k left join benefit_fulfilments f using (benefit_code) left join pool p using (benefit_code)
-       left join waiting w using (benefit_code)
+     from known k left join benefit_fulfilments f using (benefit_code) left join waiting w using (benefit_code)
        left join benefit_presentations d using (benefit_code) left join images i on i.image_hash = d.icon_hash
      where $1::text is null or k.benefit_code = $1
      order by k.benefit_code`,
