@@ -172,9 +172,7 @@ describe('GET /console/api/orders', () => {
     const all = await on.sql<Answer>(
       `select o.order_no::text as "orderNo", o.status, c.app_id as "appId", o.product_code as "productCode",
          o.settlement_mode as mode, o.created_at as "createdAt", o.next_due_at as "dueAt", o.latest_payment_status as latest,
-         o.channel_user_id as "user",
-         exists (select from debit_attempts d where d.order_no = o.order_no and d.ask_at is not null)
-           or exists (select from refunds r where r.order_no = o.order_no and r.ask_at is not null) as open
+         o.channel_user_id as "user"
        from orders o join channels c using (channel_id) order by o.created_at desc, o.order_no desc`,
     );
     const middle = createdAt['initializing'] ?? 0;
