@@ -31,7 +31,8 @@ export function Attention({ overview: { alerts, now } }: { readonly overview: Ov
           icon={<AlertIcon size={17} />}
           at={lastSeenAt}
         >
-          <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {saidText(detail, detailSaid)}
+          <strong>{words.name(kind)}</strong> <span className={`mono ${styles.subject}`}>{subject}</span>{' '}
+          {saidText(detail, detailSaid)}
         </Notice>
       ))}
       {now.openAlerts > 3 ? (

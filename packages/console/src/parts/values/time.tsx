@@ -30,12 +30,9 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
     >
       <span style={ONE_LINE}>{text}</span>
       {as === 'full' && isElsewhere(moment) ? (
-        <span className="quiet">
-          {' '}
-          <span style={ONE_LINE}>
-            · {timeText(moment, VIEWERS_ZONE)} {offsetText(moment, VIEWERS_ZONE)}
-          </span>
-        </span>
+        <Box component="span" className="quiet" display="block" style={ONE_LINE}>
+          {timeText(moment, VIEWERS_ZONE)} {offsetText(moment, VIEWERS_ZONE)}
+        </Box>
       ) : null}
     </time>
   );

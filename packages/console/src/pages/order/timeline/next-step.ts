@@ -69,7 +69,8 @@ export function useNextWords(): (next: NextStep | null, order: Order) => string 
   };
 }
 
-const momentText = (value: string) => timeText(momentOf(value), BEIJING);
+/** Returns the time with no-break spaces, because it is part of a sentence. */
+const momentText = (value: string) => timeText(momentOf(value), BEIJING).replaceAll(' ', '\u00a0');
 
 /** Returns a function that describes a step in words, for the timeline. */
 export function useStepWords(): (next: NextStep) => string {
