@@ -34,7 +34,11 @@ export default function AuditPage() {
   const list = usePages('/audit', filters.values, (page) => page.entries);
   const columns = [
     column.of(t('action'), ({ action }) => <span title={action}>{actionText(action)}</span>),
-    column.copyable(t('subject'), 'subject'),
+    column.of(t('subject'), ({ subject }) => (
+      <Box component="span" display="inline-flex" maw="24ch">
+        <Copyable value={subject} />
+      </Box>
+    )),
     column.words(t('detail'), ({ detail }) => detailText(detail)),
     column.text(t('who'), 'actor'),
     column.of(t('from'), ({ address }) => <span className="quiet figures">{address ?? t('commandLine')}</span>, {

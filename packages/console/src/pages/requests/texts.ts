@@ -25,7 +25,7 @@ export const useTexts = dictionary({
   address: ['IP address', '来源 IP'],
   http: ['HTTP status', 'HTTP 状态'],
   milliseconds: ['{count} ms', '{count} 毫秒'],
-  filterEndpoint: ['Endpoint, such as /v1/orders', '接口，如 /v1/orders'],
+  filterEndpoint: ['Endpoint', '接口'],
   filterDays: ['Answered', '应答时间'],
   empty: ['No calls from this channel yet', '该渠道暂无调用'],
   emptyHint: ['Calls appear seconds after their answer and are kept for some days.', '应答后数秒内显示，保留数天。'],

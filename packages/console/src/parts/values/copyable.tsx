@@ -24,7 +24,7 @@ export function Copyable({ value, children, isWhole }: CopyableProps) {
     timer.current = setTimeout(() => setCopied(false), 1500);
   };
   return (
-    <span className={styles.copyable} data-whole={isWhole}>
+    <span className={styles.copyable} data-copyable data-whole={isWhole}>
       <span className={isWhole ? 'mono' : 'mono one-line'}>{children ?? value}</span>
       <ActionIcon
         variant="subtle"
