@@ -69,15 +69,19 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
       t('paid'),
       ({ totalPaidAmountCent, totalRefundAmountCent }) => (
         <>
-          <Money cents={totalPaidAmountCent} />
+          <Box component="span" display="inline-block" lh={1.2}>
+            <Money cents={totalPaidAmountCent} />
+          </Box>
           {totalRefundAmountCent > 0 ? (
-            <span
+            <Box
+              component="span"
               className="figures quiet tiny"
+              display="block"
+              lh={1.1}
               title={t('totalRefunded', { amount: moneyText(totalRefundAmountCent) })}
             >
-              {' '}
               −{moneyText(totalRefundAmountCent)}
-            </span>
+            </Box>
           ) : null}
         </>
       ),

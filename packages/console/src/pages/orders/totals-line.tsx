@@ -20,9 +20,10 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
   const t = useTexts();
   const common = useCommonTexts();
   const { data, error, refetch } = useTotals(filter);
+  const isUnknown = data?.isAtLeast === true && data.count === 0;
   return (
-    <Group className="small figures" gap="4px 20px" mih={30} aria-live="polite">
-      {data ? (
+    <Group className="small figures" gap="4px 20px" mih={30} mb={10} aria-live="polite">
+      {data && !isUnknown ? (
         <>
           <Box component="strong" fw={600}>
             {t(data.isAtLeast ? 'totalAtLeast' : 'totalOrders', { count: countText(data.count) })}
@@ -31,7 +32,7 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
           <span>{t('totalRefunded', { amount: moneyText(data.totalRefundAmountCent) })}</span>
           {data.isAtLeast ? <span className="quiet">{t('ofThose', { count: countText(data.count) })}</span> : null}
         </>
-      ) : error ? (
+      ) : error || isUnknown ? (
         <span className="quiet">
           {t('totalsFailed')}{' '}
           <Button variant="subtle" size="compact-xs" onClick={() => void refetch()}>
@@ -45,7 +46,7 @@ export function TotalsLine({ filter }: { readonly filter: Filter }) {
         path="/orders.csv"
         filter={filter}
         total={data && !data.isAtLeast ? data.count : undefined}
-        isEmpty={data?.count === 0}
+        isEmpty={data?.count === 0 && !isUnknown}
         doneText={(count) => t('exportDone', { count })}
       />
     </Group>

@@ -21,13 +21,15 @@ export function ListTotals({ of, filter }: ListTotalsProps) {
     queryFn: ({ signal }) => api.get(path, filter, signal),
     placeholderData: keepPreviousData,
   });
+  // The time limit of the count has passed before the first match.
+  const isUnknown = data?.isAtLeast === true && data.count === 0;
   const [total, atLeast] =
     of === 'payments'
       ? (['debitTotal', 'debitTotalAtLeast'] as const)
       : (['refundTotal', 'refundTotalAtLeast'] as const);
   return (
-    <Group className="small figures" gap="4px 20px" mih={30} aria-live="polite">
-      {data ? (
+    <Group className="small figures" gap="4px 20px" mih={30} mb={10} aria-live="polite">
+      {data && !isUnknown ? (
         <>
           <Box component="strong" fw={600}>
             {t(data.isAtLeast ? atLeast : total, { count: countText(data.count) })}
@@ -35,7 +37,7 @@ export function ListTotals({ of, filter }: ListTotalsProps) {
           <span>{t('sum', { amount: moneyText(data.amountCent) })}</span>
           {data.isAtLeast ? <span className="quiet">{t('ofThose', { count: countText(data.count) })}</span> : null}
         </>
-      ) : error ? (
+      ) : error || isUnknown ? (
         <span className="quiet">
           {t('totalsFailed')}{' '}
           <Button variant="subtle" size="compact-xs" onClick={() => void refetch()}>
@@ -49,7 +51,7 @@ export function ListTotals({ of, filter }: ListTotalsProps) {
         path={`/${of}.csv`}
         filter={filter}
         total={data && !data.isAtLeast ? data.count : undefined}
-        isEmpty={data?.count === 0}
+        isEmpty={data?.count === 0 && !isUnknown}
         doneText={(count) => t(of === 'payments' ? 'debitsExported' : 'refundsExported', { count })}
       />
     </Group>
