@@ -62,8 +62,8 @@ export function Summary({ summary, filters: { values, set } }: SummaryProps) {
         <ShareBars
           title={t('byReason')}
           empty={t('none')}
-          shares={byReason.slice(0, MAX_SHOWN_REASONS).map(({ reason, declineKind, payments: count, amountCent }) => ({
-            key: `${declineKind} ${reason}`,
+          shares={mergeReasons(byReason).map(({ reason, payments: count, amountCent }) => ({
+            key: String(reason),
             label: reason ?? t('noReason'),
             count,
             amountCent,
@@ -107,4 +107,16 @@ export function Summary({ summary, filters: { values, set } }: SummaryProps) {
       </div>
     </>
   );
+}
+
+type Reason = FailedSummary['byReason'][number];
+
+/** Adds up equal words of several kinds, because the filter by reason selects all of them. Largest first. */
+function mergeReasons(byReason: readonly Reason[]): readonly Pick<Reason, 'reason' | 'payments' | 'amountCent'>[] {
+  const merged = new Map<string | null, Pick<Reason, 'reason' | 'payments' | 'amountCent'>>();
+  for (const { reason, payments, amountCent } of byReason) {
+    const { payments: count = 0, amountCent: cents = 0 } = merged.get(reason) ?? {};
+    merged.set(reason, { reason, payments: count + payments, amountCent: cents + amountCent });
+  }
+  return [...merged.values()].toSorted((one, other) => other.payments - one.payments).slice(0, MAX_SHOWN_REASONS);
 }
