@@ -168,7 +168,7 @@ it('a new channel shows its open steps until the first order', async () => {
   await page.goto('/console/channels/test_newcomer');
   await page.getByRole('heading', { name: 'Until the first order' }).waitFor();
   await page.getByText('0 of 7 steps done').waitFor();
-  await page.getByRole('link', { name: 'The callback was tested' }).click();
+  await page.getByRole('link', { name: 'Test the callback' }).click();
   await page.waitForURL(/tab=callbacks/);
   await page.goto('/console/channels/test_demo');
   await page.getByRole('tab', { name: 'General' }).waitFor();

@@ -14,6 +14,7 @@ import { AllowListTab, RateTab } from './access-tabs.tsx';
 import { AuthorizationsTab } from './authorizations-tab.tsx';
 import { BrandingTab } from './branding-tab.tsx';
 import { CallbacksTab } from './callbacks-tab.tsx';
+import styles from './channel-page.module.css';
 import { FeesTab } from './fees-tab.tsx';
 import { GeneralTab } from './general-tab.tsx';
 import { SecretsTab } from './secrets-tab.tsx';
@@ -83,12 +84,7 @@ export default function ChannelPage() {
               onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
               keepMounted={false}
             >
-              <Tabs.List
-                ref={list}
-                aria-label={t('tabs')}
-                mb="md"
-                style={{ overflowX: 'auto', flexWrap: 'nowrap', scrollbarWidth: 'none' }}
-              >
+              <Tabs.List ref={list} aria-label={t('tabs')} mb="md" className={styles.tabs}>
                 {NAMES.map((name) => (
                   <Tabs.Tab key={name} value={name} data-tab={name}>
                     {t(name)}

@@ -9,6 +9,7 @@ import { notifySaved } from '../../parts/notify.ts';
 import { Hint, Section } from '../../parts/page.tsx';
 import { Loading } from '../../parts/states.tsx';
 import { useMayDo } from '../../session/session.ts';
+import { monthName } from '../settlement/month-name.ts';
 import { ChannelForm } from './channel-form.tsx';
 import { useTexts } from './texts.ts';
 import type { ChannelTabProps } from './use-change.ts';
@@ -18,7 +19,7 @@ const loadFees = async (appId: string, signal: AbortSignal) =>
   (await api.get('/channels/{appId}/fees', { appId }, signal)).fees;
 
 const column = columnsOf<Terms>();
-const percent = (basisPoints: number) => `${(basisPoints / 100).toFixed(2)} %`;
+const percent = (basisPoints: number) => `${(basisPoints / 100).toFixed(2)}%`;
 
 /** The fees and the revenue shares of a channel, by the month from which they are valid. */
 export function FeesTab({ channel: { appId } }: ChannelTabProps) {
@@ -42,7 +43,7 @@ export function FeesTab({ channel: { appId } }: ChannelTabProps) {
                 rows={fees}
                 rowKey={({ fromMonth }) => fromMonth}
                 columns={[
-                  column.text(t('fromMonth'), 'fromMonth'),
+                  column.of(t('fromMonth'), ({ fromMonth }) => monthName(fromMonth)),
                   column.of(t('feePercent'), ({ feeBasisPoints }) => percent(feeBasisPoints), { align: 'end' }),
                   column.money(t('feeFixed'), 'feeFixedCent'),
                   column.of(t('sharePercent'), ({ shareBasisPoints }) => percent(shareBasisPoints), { align: 'end' }),
@@ -88,7 +89,7 @@ function FeesForm({ appId, latest }: { readonly appId: string; readonly latest: 
       notifySaved(changed);
     },
   });
-  const part = { min: 0, max: 100, decimalScale: 2, suffix: ' %', hideControls: true };
+  const part = { min: 0, max: 100, decimalScale: 2, suffix: '%', hideControls: true };
   return (
     <ChannelForm
       change={change}

@@ -8,7 +8,7 @@ export const useTexts = dictionary({
   name: ['Name', '名称'],
   nameHint: ['Internal name; users do not see it.', '内部使用的名称。'],
   baseUrl: ['Base URL', 'API 地址'],
-  appId: ['App ID', 'AppID'],
+  appId: ['App ID', 'App ID'],
   appIdHint: ['Lower-case letters, digits and _. Leave empty to generate one.', '小写字母、数字和 _；留空则自动生成。'],
   status: ['Status', '状态'],
   callbacks: ['Callbacks', '回调'],
