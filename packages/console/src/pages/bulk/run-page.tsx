@@ -111,29 +111,30 @@ function State({ run }: RunProps) {
       bg="var(--ground)"
       aria-live="polite"
     >
-      <Group gap="12px 24px" align="flex-start" justify="space-between">
-        <div>
-          <Box component="p" fw={600}>
-            {t(status)}
-          </Box>
-          <Box component="p" className="quiet" maw="64ch" mt={2}>
-            {hints[status]}
-          </Box>
-        </div>
-        {mayAct && ['PREPARED', 'WAITING', 'RUNNING'].includes(status) ? <CancelButton run={run} /> : null}
-      </Group>
+      <div>
+        <Box component="p" fw={600}>
+          {t(status)}
+        </Box>
+        <Box component="p" className="quiet" mt={2}>
+          {hints[status]}
+        </Box>
+      </div>
       {status === 'PREPARED' ? (
-        <>
-          <Group gap="4px 24px" align="baseline">
-            <Figure size="1.5rem">{t('meant', counted(run.items - skipped))}</Figure>
-            {kind === 'REPLAY' ? null : <Figure size="1.5rem">{moneyText(run.amountCent)}</Figure>}
-            {skipped > 0 ? <span className="quiet">{t('leftOut', counted(skipped))}</span> : null}
-          </Group>
-          {mayAct && run.requestedBy === name ? <Start run={run} /> : null}
-        </>
+        <Group gap="4px 24px" align="baseline">
+          <Figure size="1.5rem">{t('meant', counted(run.items - skipped))}</Figure>
+          {kind === 'REPLAY' ? null : <Figure size="1.5rem">{moneyText(run.amountCent)}</Figure>}
+          {skipped > 0 ? <span className="quiet">{t('leftOut', counted(skipped))}</span> : null}
+        </Group>
       ) : status === 'WAITING' || status === 'DECLINED' ? null : (
         <Progress run={run} />
       )}
+      {mayAct && status === 'PREPARED' && run.requestedBy === name ? (
+        <Start run={run} />
+      ) : mayAct && ['PREPARED', 'WAITING', 'RUNNING'].includes(status) ? (
+        <Group gap={0}>
+          <CancelButton run={run} />
+        </Group>
+      ) : null}
     </Stack>
   );
 }
@@ -187,7 +188,6 @@ function Start({ run }: RunProps) {
         if (isTyped) start.mutate();
       }}
     >
-      {run.needsApproval ? <p className="quiet">{t('needsSecond')}</p> : null}
       <Group gap={8} align="flex-end">
         <TextInput
           label={common('typeToConfirm', { words: run.confirmation })}
@@ -201,6 +201,7 @@ function Start({ run }: RunProps) {
         <Button type="submit" color="red" disabled={!isTyped} loading={start.isPending}>
           {t('start')}
         </Button>
+        <CancelButton run={run} />
       </Group>
       <FormProblem error={start.error} />
     </form>

@@ -31,10 +31,6 @@ export const useTexts = dictionary({
     '{count} is excluded; see the list for the reason|{count} are excluded; see the list for the reasons',
     '排除 {count} 项，原因见列表',
   ],
-  needsSecond: [
-    'After you start it, another finance operator has to approve it.',
-    '启动后须由另一位财务人员批准才会执行。',
-  ],
   start: ['Start', '启动'],
   startDone: ['Run started', '任务已启动'],
   askDone: ['Approval requested', '已提交审批'],
