@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Box, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -18,7 +18,7 @@ import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Tag } from '../../parts/values/status.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ImportDialog, SourceDialog, ThresholdDialog } from './benefit-dialogs.tsx';
-import { PresentationDialog, PresentationPart, useDescription } from './presentation.tsx';
+import { PresentationDialog, PresentationPart, useBenefitName, useDescription } from './presentation.tsx';
 import { useTexts } from './texts.ts';
 
 type Task = { readonly what: 'import' | 'threshold' | 'source' | 'presentation'; readonly benefit: Benefit };
@@ -104,12 +104,16 @@ export default function BenefitsPage() {
 
 function Name({ benefit: { benefitCode, presentation } }: { readonly benefit: Benefit }) {
   const description = useDescription(presentation);
+  const name = useBenefitName(presentation);
   return (
     <Group component="span" display="inline-flex" gap={10} wrap="nowrap" miw={0} maw="100%">
       <BenefitPicture icon={presentation.icon} />
       <Stack component="span" gap={0} miw={0}>
-        <span className="mono">{benefitCode}</span>
-        {description ? (
+        {name === null ? null : <span>{name}</span>}
+        <Box component="span" className={name === null ? 'mono' : 'mono quiet'} {...(name === null ? {} : { fw: 400 })}>
+          {benefitCode}
+        </Box>
+        {name === null && description ? (
           <Text span truncate fz="sm" fw={400} c="dimmed">
             {description}
           </Text>
