@@ -13,6 +13,7 @@ export const useCommonTexts = dictionary({
   from: ['From', '从'],
   here: ['Local', '本地时间'],
   more: ['Load more', '加载更多'],
+  named: ['{name}: {value}', '{name}：{value}'],
   never: ['Never', '从未'],
   reason: ['Reason', '原因'],
   retry: ['Try again', '重试'],

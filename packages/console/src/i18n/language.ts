@@ -23,6 +23,11 @@ function browserLanguage(): Language {
 
 export const getLanguage = (): Language => current;
 
+/** Joins names to a list. */
+export const joinNames = (names: readonly string[]): string => names.join(current === 'zh' ? '、' : ', ');
+/** Joins parts of a sentence. */
+export const joinParts = (parts: readonly string[]): string => parts.join(current === 'zh' ? '，' : ', ');
+
 export function setLanguage(language: Language): void {
   current = language;
   writeSetting('language', language);

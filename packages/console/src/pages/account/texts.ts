@@ -10,7 +10,7 @@ export const useTexts = dictionary({
   noPassword: ['You sign in by single sign-on and have no password here.', '您使用单点登录，没有设置密码。'],
   codes: ['Authenticator codes', '身份验证器动态码'],
   codesHint: [
-    'A leaked password is not enough to sign in without your phone.',
+    'Without your phone, a leaked password is not enough to sign in.',
     '即使密码泄露，没有您的手机也无法登录。',
   ],
   codesNeeded: [

@@ -4,6 +4,7 @@ import type { Approval } from '../../api/order-types.ts';
 import type { Role } from '../../api/types.ts';
 import { useRoleTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { joinNames } from '../../i18n/language.ts';
 import { Facts } from '../../parts/page.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
 import { useTexts } from './texts.ts';
@@ -23,7 +24,7 @@ const useFieldTexts = dictionary({
   agreements: ['Agreements that stay under a pseudonym', '保留的协议（匿名）'],
   acceptsV1: ['Accepts v1', '接受 v1'],
   amountCent: ['Price of a period', '每期价格'],
-  appId: ['App ID', 'AppID'],
+  appId: ['App ID', 'App ID'],
   auditTextsKept: ['Audit entries of earlier versions that keep their texts', '仍保留文本的旧版审计日志'],
   answers: ['Encryption of answers', '应答加密方式'],
   bankCodeRequired: ['Bank code required', '须提供银行编码'],
@@ -134,6 +135,6 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function plainText(field: string, value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (field === 'amountCent' || field === 'feeFixedCent') return moneyText(Number(value));
-  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ') || '–';
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return joinNames(value.map(String)) || '–';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -56,7 +56,7 @@ export const useTexts = dictionary({
   secretsTitle: ['Result of approval {approvalId}', '审批 {approvalId} 的执行结果'],
   setupLink: ['One-time link to set a password, valid for one day', '设置密码的一次性链接，一天内有效'],
   gatewayKey: ['Bridge key', '桥接服务密钥'],
-  appId: ['App ID', 'AppID'],
+  appId: ['App ID', 'App ID'],
   appSecret: ['App secret', '应用密钥'],
   aesKey: ['AES key', 'AES 密钥'],
   callbackSecret: ['Callback secret', '回调密钥'],

@@ -1,4 +1,6 @@
+import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { joinParts } from '../../i18n/language.ts';
 import { NOUNS } from '../../i18n/nouns.ts';
 
 /** Names of the kinds of runs. */
@@ -52,9 +54,10 @@ const useFilterNames = dictionary({
 
 /** Returns a function that formats a filter as names with values. */
 export function useFilterText(): (filter: unknown) => string {
+  const common = useCommonTexts();
   const nameOf = useFilterNames() as (name: string) => string;
   return (filter) =>
-    Object.entries((filter ?? {}) as object)
-      .map(([name, value]) => `${nameOf(name)}: ${value}`)
-      .join(', ');
+    joinParts(
+      Object.entries((filter ?? {}) as object).map(([name, value]) => common('named', { name: nameOf(name), value })),
+    );
 }

@@ -76,7 +76,7 @@ export const useTexts = dictionary({
   nowResumed: ['Resumed: {type}', '已恢复：{type}'],
 
   test: ['Send test event', '发送测试事件'],
-  testTitle: ['Test event to {name}', '向 {name} 发送测试事件'],
+  testTitle: ['Test event to {name}', '发送测试事件：{name}'],
   testHint: [
     'A correctly signed push that concerns no order. It is sent once, even while deliveries are paused, and is not retried.',
     '发送一条签名有效、不关联订单的测试事件。仅发送一次，不重试，推送暂停时也会发送。',

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Order, OrderAnswer, Unmasked } from '../../api/order-types.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
+import { joinParts } from '../../i18n/language.ts';
 import { Facts, Section } from '../../parts/page.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
@@ -52,7 +53,10 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
           ],
           [
             t('plan'),
-            `${t(plan, { amount: moneyText(order.amountCent), count: order.period })}, ${t('planTimes', { total: order.totalCycles })}`,
+            joinParts([
+              t(plan, { amount: moneyText(order.amountCent), count: order.period }),
+              t('planTimes', { total: order.totalCycles }),
+            ]),
           ],
           [t('mode'), modeText(order.settlementMode)],
           [t('external'), <Copyable key="external" value={order.externalOrderNo} />],

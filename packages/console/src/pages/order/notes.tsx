@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
+import { joinNames } from '../../i18n/language.ts';
 import { TextForm } from '../../parts/fields/text-form.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
@@ -36,7 +37,7 @@ export function NotesSection({ shown }: { readonly shown: OrderAnswer }) {
           verb={t('addNote')}
           onWrite={async (text) => {
             const { mentioned } = await api.post('/orders/{orderNo}/notes', { orderNo, text });
-            if (mentioned.length > 0) notifyDone(t('notified', { names: mentioned.join(', ') }));
+            if (mentioned.length > 0) notifyDone(t('notified', { names: joinNames(mentioned) }));
             changed();
           }}
         />

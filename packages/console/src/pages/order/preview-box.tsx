@@ -1,7 +1,7 @@
 import { Box, Group, Skeleton, Stack } from '@mantine/core';
 import type { Preview } from '../../api/order-types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
-import { useLanguage } from '../../i18n/language.ts';
+import { joinNames, useLanguage } from '../../i18n/language.ts';
 import { refusalText } from '../../i18n/refusals.ts';
 import {
   AlertIcon,
@@ -84,8 +84,8 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
   const t = useTexts();
   const mayRefund = useMayDo('finance');
   const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting } = preview;
-  const names = benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo })).join(', ');
-  const sent = events.map(({ eventType, count }) => `${countText(count)} × ${eventType}`).join(', ');
+  const names = joinNames(benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo })));
+  const sent = joinNames(events.map(({ eventType, count }) => `${countText(count)}\u00a0×\u00a0${eventType}`));
   const lines: readonly (readonly [IconComponent, words: string | false, look?: 'strong' | 'waiting'])[] = [
     [WalletIcon, refundCent > 0 && t('refund', { amount: moneyText(refundCent) }), 'strong'],
     [WalletIcon, notCollectedCent > 0 && t('notCollected', { amount: moneyText(notCollectedCent) }), 'strong'],

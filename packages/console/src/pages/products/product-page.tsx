@@ -6,6 +6,7 @@ import { places } from '../../address/places.ts';
 import { productQuery, productsQuery } from '../../api/catalog.ts';
 import type { Product } from '../../api/types.ts';
 import { useChannelNames } from '../../catalog/catalog.ts';
+import { joinNames } from '../../i18n/language.ts';
 import { PlusIcon } from '../../icons/icons.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone } from '../../parts/notify.ts';
@@ -92,12 +93,12 @@ function OneProduct({ product }: { readonly product: Product }) {
           [t('nameEn'), product.nameEn ?? '–'],
           [t('price'), priceText(product)],
           [t('cycles'), t('cyclesText', { count: product.totalCycles })],
-          [t('mode'), product.settlementModes.map((mode) => t(mode)).join(', ')],
+          [t('mode'), joinNames(product.settlementModes.map((mode) => t(mode)))],
           [
             t('retries'),
             product.retryDelays.length === 0
               ? t('retriesNone')
-              : t('retryAfter', { times: product.retryDelays.map(delayWords).join(', ') }),
+              : t('retryAfter', { times: joinNames(product.retryDelays.map(delayWords)) }),
           ],
           [t('created'), <Time key="created" value={product.createdAt} />],
         ]}

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { places } from '../../address/places.ts';
 import { productsQuery } from '../../api/catalog.ts';
 import type { Product } from '../../api/types.ts';
+import { joinNames } from '../../i18n/language.ts';
 import { PlusIcon } from '../../icons/icons.tsx';
 import { type Column, DataTable } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -43,7 +44,7 @@ export default function ProductsPage() {
     {
       id: 'mode',
       header: t('mode'),
-      cell: ({ settlementModes }) => <span className="quiet">{settlementModes.map((mode) => t(mode)).join(', ')}</span>,
+      cell: ({ settlementModes }) => <span className="quiet">{joinNames(settlementModes.map((mode) => t(mode)))}</span>,
       grows: true,
       inCard: 'none',
     },

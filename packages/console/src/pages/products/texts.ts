@@ -3,7 +3,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 export const useTexts = dictionary({
   nameZh: ['Name in Chinese', '中文展示名称'],
   nameEn: ['Name in English', '英文展示名称'],
-  changeNames: ['Names users see', '修改展示名称'],
+  changeNames: ['Change names', '修改展示名称'],
   namesHint: ['On the redemption page. Default: the name of the product.', '显示在兑换页；未填写时显示产品名称。'],
   namesSaved: ['Saved. It shows the next time a page is opened', '已保存，用户下次打开页面时生效'],
   title: ['Products', '产品'],

@@ -69,6 +69,7 @@ export function ChangeMobile({ appId, channelUserId }: PersonalDataProps) {
             <p>{t('mobileHint')}</p>
             <TextInput
               label={t('newMobile')}
+              data-autofocus
               value={mobile}
               onChange={(event) => setMobile(event.currentTarget.value)}
               inputMode="tel"

@@ -4,6 +4,7 @@ import type { FilterControl } from '../../../address/filters.ts';
 import type { TimelineEntry } from '../../../api/order-types.ts';
 import { useCommonTexts } from '../../../i18n/common.ts';
 import { dictionary } from '../../../i18n/dictionary.ts';
+import { joinParts } from '../../../i18n/language.ts';
 import type { Said } from '../../../i18n/said.ts';
 import { ChevronDownIcon, ChevronRightIcon, CloseIcon, RequestIcon } from '../../../icons/icons.tsx';
 import { Toggles } from '../../../parts/fields/toggles.tsx';
@@ -269,7 +270,7 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
         onClick={() => setOpen(!isOpen)}
       >
         <Icon size={12} style={{ marginInlineEnd: 4, verticalAlign: '-1px' }} />
-        {t('pushes', { count: pushes.length, last: [outcomeText(last), ...pushText(last)].join(', ') })}
+        {t('pushes', { count: pushes.length, last: joinParts([outcomeText(last), ...pushText(last)]) })}
       </UnstyledButton>
       {isOpen ? (
         <Box component="ol" w="100%" mt={6} aria-label={t('pushesOf', { title: of })}>
