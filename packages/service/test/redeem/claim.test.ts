@@ -93,7 +93,7 @@ describe('claiming', () => {
     await on.query(`update benefits set ${change} where order_no = $1 and name = 'VIP pass'`, [order.orderNo]);
     const { answer } = await claim(on, before, 'VIP pass 1');
     expect([answer.status, noticeOf(answer)]).toEqual([409, `${notice}, so it can no longer be claimed.`]);
-    expect(textOf(await on.get(linkIn(answer, '1 no longer available')))).toContain(shown);
+    expect(textOf(await on.get(linkIn(answer, '1 benefit no longer available')))).toContain(shown);
     expect([...claimsOf(answer).keys()]).toEqual(['Coupon 1']);
   });
 

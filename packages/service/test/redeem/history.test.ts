@@ -53,8 +53,8 @@ describe('payments', () => {
     const all = textOf(await open(linkIn(page, 'All 6 payments')));
     expect(all).toMatch(/Payments 30 Jun 2026 .* 28 Feb 2026 Period 2 ¥19\.90 Paid 31 Jan 2026 Period 1 ¥19\.90 Paid/);
     const chinese = await read(path, 'zh');
-    expect(chinese).toContain('付款记录 2026年6月30日 第 6 期 ¥19.90 部分退款 已于 2026年2月1日 退款 ¥3.00');
-    expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日 退款 ¥19.90');
+    expect(chinese).toContain('付款记录 2026年6月30日 第 6 期 ¥19.90 部分退款 已于 2026年2月1日退款 ¥3.00');
+    expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日退款 ¥19.90');
   });
 
   it('the subscription: the card, the start, the last payment, and what remains', async () => {
@@ -64,9 +64,9 @@ describe('payments', () => {
     const page = await read(path);
     expect(page).toContain('Price ¥19.90 a month Paid with Mock Pay •••• 4567 Started on 31 Jan 2026');
     // Even if the last payment is not among the periods shown.
-    expect(page).toContain('Last payment 28 Feb 2026 ¥19.90 Remaining 6 periods Runs until 31 Jan 2027');
+    expect(page).toContain('Last payment 28 Feb 2026 · ¥19.90 Remaining 6 periods Runs until 31 Jan 2027');
     const chinese = await read(path, 'zh');
-    expect(chinese).toContain('付款方式 Mock Pay（尾号 4567） 开通日期 2026年1月31日 上次扣款 2026年2月28日 ¥19.90');
+    expect(chinese).toContain('付款方式 Mock Pay（尾号 4567） 开通日期 2026年1月31日 上次扣款 2026年2月28日 · ¥19.90');
     expect(chinese).toContain('剩余期数 6 期 到期日期 2027年1月31日');
   });
 
@@ -85,7 +85,7 @@ describe('payments', () => {
     expect(money).toContain('There was not enough money on the card. We will try again on 1 Mar 2026.');
     expect(money).toContain('Please make sure by then that the card has enough money or a high enough limit.');
     expect(money).not.toContain('code 51');
-    expect(await readWith('code 51', 'zh')).toContain('银行卡余额不足。将于 2026年3月1日 再次扣款');
+    expect(await readWith('code 51', 'zh')).toContain('银行卡余额不足。将于 2026年3月1日再次扣款');
     expect(await readWith('timed out')).toContain('The bank could not be reached. We will try again');
     expect(await readWith('timed out')).toContain('You do not need to do anything.');
     const expired = await readWith('card expired');
@@ -114,7 +114,7 @@ describe('payments', () => {
     await on.channel.call('orders/unsubscribe', { orderNo });
     const ended = await open(path);
     expect(ended.text).not.toContain('<progress ');
-    expect(textOf(ended)).toContain('Ended Monthly membership 31 Jan 2026 – 31 Jan 2026');
+    expect(textOf(ended)).toContain('Ended Monthly membership 31 Jan 2026 Ready');
     expect(textOf(ended)).not.toMatch(/Remaining|Runs until|Period 1 of 12/);
   });
 
@@ -123,15 +123,15 @@ describe('payments', () => {
     await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });
     const page = await read(path);
     expect(page).toContain(
-      '28 Feb 2026 Period 2 ¥19.90 Failed The bank declined the payment. Nothing was taken, so this period has no benefits. ' +
+      '28 Feb 2026 Period 2 ¥19.90 Failed The bank declined the payment. You were not charged, so this period has no benefits. ' +
         'There are no further attempts. The next period begins on 31 Mar 2026.',
     );
     expect(page).toContain('Active Monthly membership Period 2 of 12');
     expect(page).toContain(
-      'The payment for period 2 failed The bank declined the payment. Nothing was taken, so this period has no benefits.',
+      'The payment for period 2 failed The bank declined the payment. You were not charged, so this period has no benefits.',
     );
     expect(page).toContain('Next payment ¥19.90 31 Mar 2026');
-    expect(page).toContain('End it before 31 Mar 2026 and it will not be taken.');
+    expect(page).toContain('End it before 31 Mar 2026 to avoid this payment.');
     expect(await read(path, 'zh')).toContain('第 2 期扣款失败 银行未通过此次扣款。未扣款，本期无权益。');
     await advance(orderNo, { cycles: 1 });
     const later = await read(path);
@@ -154,11 +154,11 @@ describe('payments', () => {
     );
     expect(page).toContain('Next attempt ¥19.90 1 Mar 2026');
     const chinese = await read(path, 'zh');
-    expect(chinese).toContain('第 2 期扣款失败 银行未通过此次扣款。将于 2026年3月1日 再次扣款，成功后发放权益。');
+    expect(chinese).toContain('第 2 期扣款失败 银行未通过此次扣款。将于 2026年3月1日再次扣款，成功后发放权益。');
     expect(chinese).toContain('下次重试 ¥19.90 2026年3月1日');
     await on.channel.call('orders/unsubscribe', { orderNo });
     expect(await read(path)).toContain(
-      'Period 2 ¥19.90 Cancelled The subscription ended first. Nothing was taken. 31 Jan 2026 Period 1 ¥19.90 Paid',
+      'Period 2 ¥19.90 Cancelled The subscription ended first. You were not charged. 31 Jan 2026 Period 1 ¥19.90 Paid',
     );
   });
 });

@@ -258,7 +258,9 @@ describe('many periods', () => {
     expect([toClaim.length, toClaim.at(-1)]).toEqual([61, 'Day pass 9969']);
     const codes = await pagesOf(linkIn(page, 'All 30 codes'));
     expect(textOf(codes[0] as Reply)).toContain('Your codes Day pass Period 9999');
-    expect(textOf(await on.get(linkIn(page, '9908 no longer available')))).toContain('Day pass Period 9909 · Expired');
+    expect(textOf(await on.get(linkIn(page, '9908 benefits no longer available')))).toContain(
+      'Day pass Period 9909 · Expired',
+    );
     expect(textOf(await on.get(`${own.path.replace('/redeem', '/redeem/past')}&from=3-1`))).toMatch(
       /Day pass Period 3 · .*Day pass Period 2 · [^·]*Back to the start/,
     );

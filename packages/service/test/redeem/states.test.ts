@@ -28,8 +28,8 @@ describe('the time until which the page can be opened', () => {
     for (const what of claimsOf(page).keys()) ({ page } = await claim(on, page, what));
     const { data } = await on.channel.call('orders/query', { orderNo: order.orderNo });
     expect(data.redeemUrl).toBeNull();
-    expect(textOf(page)).toContain('This page can be opened until 7 Feb 2026, 12:00. Please note your codes.');
-    expect(textOf(await on.get(on.link(order)))).toContain('until 31 Jan 2026, 13:00. Please');
+    expect(textOf(page)).toContain('This page can be opened until 7 Feb 2026, 12:00. Save your codes before then.');
+    expect(textOf(await on.get(on.link(order)))).toContain('until 31 Jan 2026, 13:00. Save');
     expect(await chineseOf(order)).toContain('本页面可打开至 2026年2月7日 12:00，请记下您的兑换码。');
   });
 
@@ -71,11 +71,11 @@ describe('the time until which the page can be opened', () => {
     await on.query(`update benefits set status = 'CLAIMED', claimed_at = now() where order_no = $1`, [order.orderNo]);
     const active = textOf(await on.get(order.path));
     expect(active).toContain('Your code is on its way');
-    expect(active).toContain('You can keep a link that works until 1 May 2026, 12:00.');
+    expect(active).toContain('You can save a link that works until 1 May 2026, 12:00.');
     const other = await on.order();
     await on.query(`update orders set status = 'COMPLETED', next_due_at = null where order_no = $1`, [other.orderNo]);
     const completed = textOf(await on.get(other.path));
-    expect(completed).toContain('You can keep a link that works until');
+    expect(completed).toContain('You can save a link that works until');
     expect(completed).not.toContain('You will get no new link');
   });
 });

@@ -95,7 +95,7 @@ describe('the right digits', () => {
     expect(text).toContain('2 benefits are still yours to claim, until 1 May 2026, 12:00.');
     expect(text).toContain(`If you have a question, quote this number ${order.orderNo}`);
     const chinese = textOf(await on.get(ended.headers.location ?? '', { 'accept-language': 'zh' }));
-    expect(chinese).toContain('Monthly membership 已于 2026年1月31日 结束。');
+    expect(chinese).toContain('Monthly membership 已于 2026年1月31日结束。');
     const benefits = await on.get(linkIn(page, 'Claim your benefits'));
     expect(textOf(benefits)).toContain('Ended Monthly membership');
     expect(textOf(benefits)).toContain('Ended on 31 Jan 2026');

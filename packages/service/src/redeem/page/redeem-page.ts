@@ -109,7 +109,7 @@ function renderNothingToClaim({ texts }: Frame, { order, nextPayAt }: PageView):
   const next = nextPayAt === null ? undefined : texts.mode[order.settlementMode].nextWith(texts.date(nextPayAt));
   return html`<section class="panel nothing">
 ${renderIllustration('empty')}
-<p class="empty">${texts.nothingToClaim}${texts.gap}${next}</p></section>
+<p class="empty">${hasEnded(order.status) ? texts.nothingLeft : texts.nothingToClaim}${texts.gap}${next}</p></section>
 `;
 }
 

@@ -3,12 +3,12 @@ import { type Html, html } from '../html.js';
 import { toDateParts } from './dates.js';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** Keeps the date on one line. A time after it may be on the next line. */
+/** Keeps the date on one line. The time after it is on the next line only on the narrowest screens. */
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
   return html`<span class="date">${day} ${MONTHS[month]} ${year}</span>`;
 };
-const dateTime = (at: number) => html`${date(at)}, ${toDateParts(at).time}`;
+const dateTime = (at: number) => html`<span class="moment">${date(at)}, ${toDateParts(at).time}</span>`;
 const times = (count: number, one: string, many: string) => (count === 1 ? one : many.replace('#', String(count)));
 
 /** Texts that depend on who debits: the service, or the seller in mode B. */
@@ -21,7 +21,7 @@ const debited = {
   lastPaid: 'Last payment',
   noNext: 'None',
   nextWith: (on: Html) => html`The next benefits come with the payment on ${on}.`,
-  endBefore: (on: Html) => html`End it before ${on} and it will not be taken.`,
+  endBefore: (on: Html) => html`End it before ${on} to avoid this payment.`,
   outcome: {
     WAIT: 'Planned',
     PROCESSING: 'In progress',
@@ -35,10 +35,10 @@ const debited = {
   },
   /** Consequences of a period whose payment failed. */
   triedAgain: (on: Html) => html`We will try again on ${on}. You get the benefits once it succeeds.`,
-  noBenefits: 'Nothing was taken, so this period has no benefits.',
+  noBenefits: 'You were not charged, so this period has no benefits.',
   nextPeriod: (on: Html) => html`There are no further attempts. The next period begins on ${on}.`,
-  neverBegan: 'Nothing was taken, and the subscription did not begin.',
-  notTaken: 'The subscription ended first. Nothing was taken.',
+  neverBegan: 'You were not charged, and the subscription did not begin.',
+  notTaken: 'The subscription ended first. You were not charged.',
   /** The heading of the notice about the latest period. */
   failed: (cycleNo: number) => `The payment for period ${cycleNo} failed`,
   /** What unsubscribing means for the next payment. `next` is undefined if no payment is planned. */
@@ -83,7 +83,8 @@ export const en = {
   gap: ' ',
   date,
   dateTime,
-  dates: (from: number, to: number) => html`${date(from)} – ${date(to)}`,
+  dates: (from: number, to: number) =>
+    date(from).text === date(to).text ? date(from) : html`${date(from)} – ${date(to)}`,
   yourBenefits: 'Your benefits',
   status: {
     INITIALIZING: 'First payment in progress',
@@ -116,7 +117,9 @@ export const en = {
   openAgain: (seller: Html) => html`For a new link, open your benefits again from ${seller}.`,
   sendLink: 'Send a new link to my mobile',
   nothingToClaim: 'There is nothing left to claim at the moment.' as string | Html,
-  openUntil: (time: Html) => html`This page can be opened until ${time}. Please note your codes.`,
+  /** After the end of the subscription. */
+  nothingLeft: 'There is nothing left to claim.',
+  openUntil: (time: Html) => html`This page can be opened until ${time}. Save your codes before then.`,
 
   yourCodes: 'Your codes',
   allCodes: (count: number) => `All ${count} codes`,
@@ -130,7 +133,7 @@ export const en = {
   checkAgain: 'Check again',
 
   noLonger: 'No longer available',
-  pastCount: (count: number) => `${count} no longer available`,
+  pastCount: (count: number) => times(count, '1 benefit no longer available', '# benefits no longer available'),
   expiredOn: (time: Html) => html`Expired ${time}`,
   revoked: 'Withdrawn after a refund',
   nothingPast: 'No benefit has expired or was withdrawn.',
@@ -203,8 +206,8 @@ export const en = {
   /** `isLast`: the user will get no further link. */
   keepText: (time: Html, isLast: boolean) =>
     isLast
-      ? html`You will get no new link, but you can keep one that works until ${time}.`
-      : html`You can keep a link that works until ${time}.`,
+      ? html`You will not get another link, but you can save one that works until ${time}.`
+      : html`You can save a link that works until ${time}.`,
   keepOpen: 'Open the link to keep',
   keepHow: 'Then bookmark the page, or send its address to yourself. Anyone who has the link can claim.' as
     | string
@@ -222,7 +225,7 @@ export const en = {
   /** `until`: the time when the current link expires. Undefined if the user will get a link that works longer. */
   endKeepsCodes: (until: Html | undefined) =>
     until
-      ? html`Codes that you have claimed stay yours. Please note them before ${until}, while this page can be opened.`
+      ? html`Codes that you have claimed stay yours. Save them before ${until}, while this page can be opened.`
       : html`Codes that you have claimed stay yours.`,
   /** `until`: when the link that the user gets by unsubscribing expires. `present`: when the current link expires. */
   endLink: (until: Html, present: Html) =>
@@ -283,7 +286,7 @@ export const en = {
   endedLeft: (count: number, until: Html) =>
     html`${times(count, 'One benefit is', '# benefits are')} still yours to claim, until ${until}.`,
   endedNothingLeft: (until: Html) =>
-    html`Nothing is left to claim. Your codes can be seen until ${until}: please note them.`,
+    html`Nothing is left to claim. Your codes can be seen until ${until}. Save them before then.`,
   endedQuote: 'If you have a question, quote this number',
   endedToBenefits: (toClaim: number): string => (toClaim > 0 ? 'Claim your benefits' : 'See your codes'),
 

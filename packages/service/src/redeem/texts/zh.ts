@@ -6,7 +6,7 @@ const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
   return html`<span class="date">${year}年${month + 1}月${day}日</span>`;
 };
-const dateTime = (at: number) => html`${date(at)} ${toDateParts(at).time}`;
+const dateTime = (at: number) => html`<span class="moment">${date(at)} ${toDateParts(at).time}</span>`;
 
 // Lines break between clauses. A clause that is wider than the narrowest screen has `<wbr>` where it can break.
 
@@ -18,8 +18,8 @@ const debited: ModeTexts = {
   nextTry: '下次重试',
   lastPaid: '上次扣款',
   noNext: '无',
-  nextWith: (on) => html`下一期权益将于 ${on} 付款后发放。`,
-  endBefore: (on) => html`在 ${on} 之前退订，将不会扣款。`,
+  nextWith: (on) => html`下一期权益将于 ${on}<wbr>付款后发放。`,
+  endBefore: (on) => html`在 ${on}<wbr>之前退订，将不会扣款。`,
   outcome: {
     WAIT: '待扣款',
     PROCESSING: '处理中',
@@ -31,14 +31,14 @@ const debited: ModeTexts = {
     REFUND_PART: '部分退款',
     REFUND_FULL: '已退款',
   },
-  triedAgain: (on) => html`将于 ${on} 再次扣款，成功后发放权益。`,
+  triedAgain: (on) => html`将于 ${on}<wbr>再次扣款，成功后发放权益。`,
   noBenefits: '未扣款，本期无权益。',
-  nextPeriod: (on) => html`不再重试。下一期将于 ${on} 开始。`,
+  nextPeriod: (on) => html`不再重试。下一期将于 ${on}<wbr>开始。`,
   neverBegan: '未扣款，订阅未生效。',
   notTaken: '订阅已提前结束，未扣款。',
   failed: (cycleNo) => `第 ${cycleNo} 期扣款失败`,
   endNoMore: (next) =>
-    next ? html`原定 ${next.date} 的 ${next.amount} 将不再扣款，之后各期<wbr>也不再扣款。` : html`之后不再扣款。`,
+    next ? html`原定 ${next.date}<wbr>的 ${next.amount} 将不再扣款，之后各期<wbr>也不再扣款。` : html`之后不再扣款。`,
   endedNoMore: () => html`之后不再扣款。`,
 };
 
@@ -49,12 +49,12 @@ const billed: ModeTexts = {
   next: '下一期',
   nextTry: '下一期',
   lastPaid: '上次计费',
-  nextWith: (on) => html`下一期权益将于 ${on} 该期开始时发放。`,
-  endBefore: (on) => html`在 ${on} 之前退订，之后各期不再开始。`,
+  nextWith: (on) => html`下一期权益将于 ${on}<wbr>该期开始时发放。`,
+  endBefore: (on) => html`在 ${on}<wbr>之前退订，之后各期不再开始。`,
   outcome: { ...debited.outcome, WAIT: '待计费', SUCCESS: '已计费', FAIL_RETRY: '暂未计费', FAIL: '未计费' },
-  triedAgain: (on) => html`该期将于 ${on} 开始。`,
+  triedAgain: (on) => html`该期将于 ${on}<wbr>开始。`,
   noBenefits: '本期无权益。',
-  nextPeriod: (on) => html`下一期将于 ${on} 开始。`,
+  nextPeriod: (on) => html`下一期将于 ${on}<wbr>开始。`,
   neverBegan: '订阅未生效。',
   notTaken: '订阅已提前结束。',
   failed: (cycleNo) => `第 ${cycleNo} 期未计费`,
@@ -69,7 +69,7 @@ export const zh: Texts = {
   gap: '',
   date,
   dateTime,
-  dates: (from, to) => html`${date(from)} – ${date(to)}`,
+  dates: (from, to) => (date(from).text === date(to).text ? date(from) : html`${date(from)} – ${date(to)}`),
   yourBenefits: '我的权益',
   status: {
     INITIALIZING: '首期扣款处理中',
@@ -100,6 +100,7 @@ export const zh: Texts = {
   openAgain: (seller) => html`到期后，请从 ${seller} 重新进入。`,
   sendLink: '发送新链接到我的手机',
   nothingToClaim: html`目前没有<wbr>可领取的权益。`,
+  nothingLeft: '没有可领取的权益。',
   openUntil: (time) => html`本页面可打开至 ${time}，请记下您的兑换码。`,
 
   yourCodes: '我的兑换码',
@@ -172,7 +173,7 @@ export const zh: Texts = {
     nothing: '您无需任何操作。',
   },
   changeCard: (seller) => html`前往 ${seller} 更换银行卡`,
-  refunded: (amount, on) => html`已于 ${on} 退款 ${amount}`,
+  refunded: (amount, on) => html`已于 ${on}<wbr>退款 ${amount}`,
   earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
 
   keepTitle: '保存本页面',
@@ -239,7 +240,7 @@ export const zh: Texts = {
   noMobile: (seller) => html`未查询到您的手机号，无法在本页面退订，请联系 ${seller}。`,
 
   endedTitle: '订阅已结束',
-  endedText: (product, on) => html`${product} 已于 ${on} 结束。`,
+  endedText: (product, on) => html`${product} 已于 ${on}<wbr>结束。`,
   endedLeft: (count, until) => html`还有 ${count}\u00a0项权益可以领取，截至 ${until}。`,
   endedNothingLeft: (until) => html`没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
   endedQuote: '如有疑问，请提供此编号',

@@ -25,7 +25,7 @@ export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: Pa
       : [
           [
             texts.mode[order.settlementMode].lastPaid,
-            html`${texts.date(lastPaid.at)}${texts.gap || ' '}<span class="amount">${frame.money(lastPaid.amountCent)}</span>`,
+            html`${texts.date(lastPaid.at)} · <span class="amount">${frame.money(lastPaid.amountCent)}</span>`,
           ] as const,
         ]),
     ...(order.status === 'ACTIVE'
