@@ -57,9 +57,9 @@ export const findDependentUntil: Query<[one: string, other: string], string | un
 });
 
 /**
- * Returns an admin who has created or last reset an account of support without a second admin, and who thereby controls
- * both operators: the admin is one of them, or has done so to both accounts. That admin may still have the password,
- * because no second admin knows of the setup link.
+ * Returns an admin who controls both operators: the admin has created or last reset both accounts without a second
+ * admin, or one of them and is the other. That admin may still have the password, because no second admin knows of the
+ * setup link.
  */
 export const findMakerAlone: Query<[one: string, other: string], { maker: string; account: string } | undefined> =
   declareFind({
