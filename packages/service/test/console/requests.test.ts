@@ -66,7 +66,7 @@ describe('a request of a channel', () => {
   });
 
   it('is logged under the channel that it claims to be, if it is not authenticated', async () => {
-    const why = /^signature does not match: .* \(unknown\); see https:\/\/pay\.example\/developers\//;
+    const why = /^signature does not match: no known mistake .*; see https:\/\/pay\.example\/developers\//;
     expect(await logged('forged-1')).toMatchObject({
       ...{ endpoint: '/openapi/v1/auth/token', code: '401002', httpStatus: 401, reason: expect.stringMatching(why) },
     });

@@ -49,7 +49,7 @@ describe('payments', () => {
     expect(text).toContain('¥5.00 refunded on 31 Jan 2026 31 May 2026 Period 5 ¥19.90 Refunded ¥19.90 refunded on');
     expect(text).toContain('30 Apr 2026 Period 4 ¥19.90 Paid 31 Mar 2026 Period 3 ¥19.90 Paid All 6 payments');
     expect(text).toContain('Next payment ¥19.90 31 Jul 2026');
-    expect(text).toContain('Last payment 30 Jun 2026 ¥19.90');
+    expect(text).toContain('Last payment 30 Jun 2026 · ¥19.90');
     const all = textOf(await open(linkIn(page, 'All 6 payments')));
     expect(all).toMatch(/Payments 30 Jun 2026 .* 28 Feb 2026 Period 2 ¥19\.90 Paid 31 Jan 2026 Period 1 ¥19\.90 Paid/);
     const chinese = await read(path, 'zh');
