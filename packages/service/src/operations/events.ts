@@ -27,8 +27,9 @@ export const eventOperations = [
     method: 'GET',
     path: '/events/channels',
     summary: 'The state of deliveries, by channel',
+    query: schemas.eventChannelsQuery,
     answer: schemas.eventChannels,
-    run: ({ database }) => listBacklogs(database),
+    run: ({ database }, { appId }) => listBacklogs(database, appId),
     toAnswer: (channels) => ({ channels }),
   }),
   operation({

@@ -18,9 +18,9 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 
 /** Returns the channel's line of the list. */
 async function lineOf(id = appId) {
-  const { status, body } = await viewer.get('/events/channels');
+  const { status, body } = await viewer.get(`/events/channels?appId=${id}`);
   expect(status).toBe(200);
-  return body.channels.find((one: { appId: string }) => one.appId === id);
+  return body.channels[0];
 }
 
 describe('GET /events/channels', () => {
@@ -44,6 +44,8 @@ describe('GET /events/channels', () => {
     expect(await lineOf()).toMatchObject({ waiting: 2, oldestWaitingAt: TIME, nextPushAt: TIME });
     await recordOutcome(database(), [one.payment], 'ACCEPTED');
     expect(await lineOf()).toMatchObject({ waiting: 1, lastAnswer: expect.stringContaining('"code":"0"') });
+    const { body } = await viewer.get('/events/channels');
+    expect(body.channels).toContainEqual(expect.objectContaining({ appId, waiting: 1, lastAnswer: null }));
     await recordOutcome(database(), [one.order], 'GIVE_UP');
     expect(await lineOf()).toMatchObject({ waiting: 0, nextPushAt: null, givenUp: 1, withoutAddress: 0 });
   });

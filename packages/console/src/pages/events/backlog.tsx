@@ -9,11 +9,17 @@ import { Time } from '../../parts/values/time.tsx';
 import { momentOf } from '../../parts/values/time-text.ts';
 import { useTexts } from './texts.ts';
 
-export const backlogsQuery = queryOptions({
-  queryKey: ['/events/channels'],
-  queryFn: async ({ signal }) => (await api.get('/events/channels', {}, signal)).channels,
-  refetchInterval: 10_000,
-});
+const PATH = '/events/channels';
+/** The beginning of the keys of all queries for backlogs. */
+export const BACKLOGS_KEY = [PATH];
+
+/** All channels, or one channel with its receiver's latest answer. */
+export const backlogsQuery = (appId?: string) =>
+  queryOptions({
+    queryKey: [PATH, appId ?? ''],
+    queryFn: async ({ signal }) => (await api.get(PATH, appId === undefined ? {} : { appId }, signal)).channels,
+    refetchInterval: 10_000,
+  });
 
 /** The number at which the service stops counting. */
 const MAX_COUNTED = 10_000;

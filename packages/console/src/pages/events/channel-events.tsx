@@ -47,7 +47,7 @@ export function ChannelEvents({ appId }: { readonly appId: string }) {
   const choice = useRowChoice(filters.values);
   const { selected } = choice.selection;
   const list = usePages('/events', { appId, ...filters.values }, (page) => page.events);
-  const backlog = useQuery(backlogsQuery).data?.find((one) => one.appId === appId);
+  const backlog = useQuery(backlogsQuery(appId)).data?.[0];
   const close = () => setTask(undefined);
   const columns = [
     column.of(t('event'), ({ eventType }) => typeText(eventType)),

@@ -19,7 +19,7 @@ const column = columnsOf<EventChannel>();
 /** One row per channel. Channels that need attention are first. */
 export function ChannelsOverview() {
   const t = useTexts();
-  const found = useQuery(backlogsQuery);
+  const found = useQuery(backlogsQuery());
   const isAdmin = useMayDo('admin');
   const columns = [
     column.text(t('channel'), 'name', { grows: true }),

@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialogs/dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
 import { FormProblem } from '../../parts/states.tsx';
 import { CALLBACK_TYPES, type CallbackType, useEventTypeText } from '../../parts/values/event-type.ts';
-import { backlogsQuery } from './backlog.tsx';
+import { BACKLOGS_KEY } from './backlog.tsx';
 import { useTexts } from './texts.ts';
 
 interface DeliveriesDialogProps {
@@ -26,7 +26,7 @@ export function DeliveriesDialog({ appId, name, paused, onClose }: DeliveriesDia
     mutationFn: async ({ type, isOn }: { readonly type: CallbackType; readonly isOn: boolean }) => {
       const verb = isOn ? 'resume' : 'pause';
       await api.post(`/channels/{appId}/events/${verb}`, { appId, eventType: type });
-      await queries.invalidateQueries({ queryKey: backlogsQuery.queryKey });
+      await queries.invalidateQueries({ queryKey: BACKLOGS_KEY });
       notifyDone(t(isOn ? 'nowResumed' : 'nowPaused', { type: typeText(type) }));
     },
   });

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { notifyDone } from '../../parts/notify.ts';
-import { backlogsQuery } from './backlog.tsx';
+import { BACKLOGS_KEY } from './backlog.tsx';
 import { useTexts } from './texts.ts';
 
 interface ReplayDialogProps {
@@ -24,7 +24,7 @@ export function ReplayDialog({ appId, eventIds, onReplayed, onClose }: ReplayDia
       onConfirm={async () => {
         const { replayed } = await api.post('/channels/{appId}/events/replay', { appId, eventIds: [...eventIds] });
         notifyDone(t('replayed', { count: replayed }));
-        for (const queryKey of [['/events'], backlogsQuery.queryKey]) void queries.invalidateQueries({ queryKey });
+        for (const queryKey of [['/events'], BACKLOGS_KEY]) void queries.invalidateQueries({ queryKey });
         onReplayed?.();
       }}
       onClose={onClose}

@@ -44,7 +44,7 @@ const LIST_BACKLOGS = statement({
        ${countSome(`undelivered_events u where u.channel_id = c.channel_id and u.reason = 'GIVE_UP'`)} as "givenUp",
        ${countSome(`undelivered_events u where u.channel_id = c.channel_id and u.reason = 'NO_CALLBACK'`)} as "withoutAddress",
        coalesce(h.accepted, 0)::bigint as accepted, coalesce(h.failed, 0)::bigint as failed,
-       (${LAST_ANSWER}) as "lastAnswer"
+       case when $1::text is not null then (${LAST_ANSWER}) end as "lastAnswer"
      from channels c,
        lateral (select array(select d.event_type from delivery_pauses d where d.channel_id = c.channel_id
          order by d.event_type) as paused) p,
@@ -74,13 +74,14 @@ const LIST_BACKLOGS = statement({
     /** The numbers of accepted pushes and of failed pushes, in the clock hours that began within the last 24 hours. */
     accepted: 'bigint',
     failed: 'bigint',
-    /** The answer to the latest push that LAST_ANSWER finds. */
+    /** The answer to the latest push that LAST_ANSWER finds, for a single channel only. */
     lastAnswer: 'text?',
   }),
 });
 
-export async function listBacklogs(db: Queryable): Promise<Backlog[]> {
-  return db.query(LIST_BACKLOGS, [null]);
+/** Returns the backlogs of all channels, or of one channel with the receiver's latest answer. */
+export async function listBacklogs(db: Queryable, appId?: string): Promise<Backlog[]> {
+  return db.query(LIST_BACKLOGS, [appId ?? null]);
 }
 
 const FIND_NEXT_PUSH = statement({

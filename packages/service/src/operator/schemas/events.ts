@@ -15,6 +15,7 @@ import {
 
 const callbackType = oneOf('*', ...eventTypes);
 
+export const eventChannelsQuery = Type.Object({ appId: Type.Optional(text(64)) });
 export const eventChannels = Type.Object({
   channels: Type.Array(
     Type.Object({
@@ -32,6 +33,7 @@ export const eventChannels = Type.Object({
       accepted: count,
       /** The number of failed pushes in the last 24 hours. */
       failed: count,
+      /** The receiver's latest answer. Only with `appId`. */
       lastAnswer: textOrNull,
     }),
   ),
