@@ -128,3 +128,21 @@ describe('a refund without an answer', () => {
     expect(requests.findUnanswered(ann)).toEqual([]);
   });
 });
+
+const { foldPlannedPushes } = await importPage('pages', 'order', 'timeline', 'fold-pushes.ts');
+
+describe('planned pushes of an order', () => {
+  const planned = (kind: string, at: string) => ({ kind, at: `2026-03-01 ${at}:00`, pushes: [] });
+  const debit = planned('next', '23:00');
+  const pushes = ['12:30', '12:20', '12:10'].map((at) => planned('push', at));
+
+  it('are folded under the next one, which stays below the next step', () => {
+    const [, , next] = pushes;
+    expect(foldPlannedPushes([debit, ...pushes])).toEqual([debit, { ...next, later: pushes.slice(0, 2) }]);
+  });
+
+  it('stay as they are if there is only one, or none', () => {
+    expect(foldPlannedPushes([debit, pushes[0]])).toEqual([debit, { ...pushes[0], later: [] }]);
+    expect(foldPlannedPushes([debit])).toEqual([debit]);
+  });
+});

@@ -6,6 +6,8 @@ export interface FoldedEntry extends TimelineEntry {
   readonly pushes: readonly TimelineEntry[];
   /** If the entry is a push, the event that is pushed. */
   readonly event?: TimelineEntry | undefined;
+  /** If the entry is the next push, the pushes planned after it, latest first. */
+  readonly later?: readonly FoldedEntry[];
 }
 
 const eventIdOf = ({ data }: TimelineEntry): unknown =>
@@ -26,4 +28,16 @@ export function foldPushes(timeline: readonly TimelineEntry[]): FoldedEntry[] {
     else standing.push(entry);
   }
   return standing.map((entry) => ({ ...entry, pushes: pushesOf.get(entry) ?? [], event: eventOf(entry) }));
+}
+
+/**
+ * Moves the planned pushes under the next one. An order whose channel cannot be reached has a planned push for each
+ * event, and they differ only in the event.
+ */
+export function foldPlannedPushes(planned: readonly FoldedEntry[]): FoldedEntry[] {
+  const pushes = planned.filter(({ kind }) => kind === 'push');
+  const next = pushes.at(-1);
+  return planned.flatMap((entry) =>
+    entry === next ? { ...entry, later: pushes.slice(0, -1) } : entry.kind === 'push' ? [] : entry,
+  );
 }

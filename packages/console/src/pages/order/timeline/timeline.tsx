@@ -1,5 +1,5 @@
 import { Box, Button, Group, UnstyledButton } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { FilterControl } from '../../../address/filters.ts';
 import type { TimelineEntry } from '../../../api/order-types.ts';
 import { useCommonTexts } from '../../../i18n/common.ts';
@@ -15,6 +15,7 @@ import { Money } from '../../../parts/values/money.tsx';
 import { Status, type Tone } from '../../../parts/values/status.tsx';
 import { Time } from '../../../parts/values/time.tsx';
 import {
+  BEIJING,
   hourText,
   isElsewhere,
   momentOf,
@@ -26,7 +27,7 @@ import {
 import { useSaidText } from '../../../parts/values/use-said-text.ts';
 import { PushLine } from '../../events/pushes.tsx';
 import type { ORDER_FILTERS } from './filters.ts';
-import { type FoldedEntry, foldPushes } from './fold-pushes.ts';
+import { type FoldedEntry, foldPlannedPushes, foldPushes } from './fold-pushes.ts';
 import styles from './timeline.module.css';
 import {
   fieldOf,
@@ -58,6 +59,8 @@ const useTexts = dictionary({
   pushes: ['{count} push: {last}|{count} pushes, the last: {last}', '推送 {count} 次，最近一次：{last}'],
   eventId: ['event {eventId}', '事件 {eventId}'],
   pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
+  later: ['and {count} more until {time}', '另有 {count} 次，最晚 {time}'],
+  laterOf: ['Later pushes', '之后的推送'],
 });
 
 /** The number of entries shown at first. An order of some years has hundreds. */
@@ -84,7 +87,8 @@ export function Timeline({ timeline, isCut, filters }: TimelineProps) {
   for (const { kind } of ofPeriod) counts.set(groupOf(kind), (counts.get(groupOf(kind)) ?? 0) + 1);
   const wanted = ofPeriod.filter(({ kind }) => groups.length === 0 || groups.includes(groupOf(kind)));
   const past = wanted.filter(({ when }) => when === 'past');
-  const lists = { next: wanted.filter(({ when }) => when === 'future'), past: past.slice(0, shown) };
+  const next = foldPlannedPushes(wanted.filter(({ when }) => when === 'future'));
+  const lists = { next, past: past.slice(0, shown) };
   const newest = momentOf(timeline[0]?.at ?? '2026-01-01');
   const isHere = !isElsewhere(newest);
   return (
@@ -224,6 +228,7 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
             {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
           </Group>
         ) : null}
+        {entry.later && entry.later.length > 0 ? <LaterPushes pushes={entry.later} /> : null}
         {isOpen ? <JsonView value={data} /> : null}
       </Box>
       <div className={styles.time}>
@@ -252,6 +257,49 @@ function Detail({ entry }: { readonly entry: FoldedEntry }) {
   );
 }
 
+/** Says how many pushes are planned after the next one; expands to all of them. */
+function LaterPushes({ pushes }: { readonly pushes: readonly FoldedEntry[] }) {
+  const t = useTexts();
+  const titleOf = useEntryTitle();
+  const [isOpen, setOpen] = useState(false);
+  const time = timeText(momentOf(pushes[0]?.at ?? ''), BEIJING);
+  return (
+    <>
+      <Unfold isOpen={isOpen} c="dimmed" onToggle={() => setOpen(!isOpen)}>
+        {t('later', { count: pushes.length, time })}
+      </Unfold>
+      {isOpen ? (
+        <Box component="ol" className="small" mt={6} aria-label={t('laterOf')}>
+          {keyed(pushes).map(([key, push]) => (
+            <Group key={key} component="li" gap="0 12px" justify="space-between" py={3}>
+              <span>{titleOf(push)}</span>
+              <Time value={push.at} />
+            </Group>
+          ))}
+        </Box>
+      ) : null}
+    </>
+  );
+}
+
+interface UnfoldProps {
+  readonly isOpen: boolean;
+  readonly c: string;
+  readonly children: ReactNode;
+  onToggle(): void;
+}
+
+/** A small line that expands to the entries that it counts. */
+function Unfold({ isOpen, c, children, onToggle }: UnfoldProps) {
+  const Icon = isOpen ? ChevronDownIcon : ChevronRightIcon;
+  return (
+    <UnstyledButton className="tiny" c={c} aria-expanded={isOpen} onClick={onToggle}>
+      <Icon size={12} style={{ marginInlineEnd: 4, verticalAlign: '-1px' }} />
+      {children}
+    </UnstyledButton>
+  );
+}
+
 /** Shows how often an event was pushed and the last answer; expands to all pushes. */
 function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string }) {
   const t = useTexts();
@@ -260,18 +308,15 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
   const [isOpen, setOpen] = useState(false);
   const [last] = pushes;
   if (!last) return null;
-  const Icon = isOpen ? ChevronDownIcon : ChevronRightIcon;
   return (
     <>
-      <UnstyledButton
-        className="tiny"
+      <Unfold
+        isOpen={isOpen}
         c={toneOf(last) === 'negative' ? 'var(--negative)' : 'dimmed'}
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
+        onToggle={() => setOpen(!isOpen)}
       >
-        <Icon size={12} style={{ marginInlineEnd: 4, verticalAlign: '-1px' }} />
         {t('pushes', { count: pushes.length, last: joinParts([outcomeText(last), ...pushText(last)]) })}
-      </UnstyledButton>
+      </Unfold>
       {isOpen ? (
         <Box component="ol" w="100%" mt={6} aria-label={t('pushesOf', { title: of })}>
           {keyed(pushes).map(([key, push]) => (
