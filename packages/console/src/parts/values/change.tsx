@@ -6,7 +6,6 @@ const useTexts = dictionary({
   up: ['up {share}', '上升 {share}'],
   down: ['down {share}', '下降 {share}'],
   same: ['unchanged', '持平'],
-  new: ['new', '新增'],
   points: ['{value} pp', '{value} 个百分点'],
 });
 
@@ -36,13 +35,13 @@ interface ChangeProps {
 /** Shows how a figure differs from the same figure in the previous time range. */
 export function Change({ value, before, more = 'good', isShare = false, than }: ChangeProps) {
   const t = useTexts();
-  // Shows nothing if a value is missing, or if both values are 0.
-  if (Number.isNaN(value) || Number.isNaN(before) || (value === 0 && before === 0)) return null;
+  // Shows nothing if a value is missing, or if there was nothing before to compare with.
+  if (Number.isNaN(value) || Number.isNaN(before) || before === 0) return null;
   const words = than ? <span className="quiet tiny">{than}</span> : null;
-  if (value === before || before === 0)
+  if (value === before)
     return (
       <>
-        <span className="quiet tiny">{before === 0 ? t('new') : t('same')}</span> {words}
+        <span className="quiet tiny">{t('same')}</span> {words}
       </>
     );
   const share = (value - before) / before;
