@@ -1,4 +1,4 @@
-import { Button, Stack } from '@mantine/core';
+import { Box, Button, Stack } from '@mantine/core';
 import { declineKinds } from '@perennial/wire/enums';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,6 +18,7 @@ import { FoldedFilters } from '../../parts/lists/folded-filters.tsx';
 import { List } from '../../parts/lists/list.tsx';
 import { EmptyList, filterField, filterToggles } from '../../parts/lists/list-parts.tsx';
 import { FormProblem } from '../../parts/states.tsx';
+import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { PrepareRunDialog } from '../bulk/prepare-run-dialog.tsx';
 import { SelectionBar, useRowChoice } from '../bulk/selection-bar.tsx';
@@ -60,17 +61,29 @@ export function FailedPayments() {
     column.of(
       t('reason'),
       ({ reason, declineKind }) => (
-        <span title={reason ?? undefined}>
+        <>
           {kinds(declineKind)} <span className="quiet">· {reason ?? t('noReason')}</span>
-        </span>
+        </>
       ),
-      { grows: true, inCard: 'text' },
+      { grows: 'wraps', inCard: 'text' },
     ),
     column.of(t('institution'), ({ paymentChannelCode }) => institutions.of(paymentChannelCode)),
     column.count(t('tries'), 'tries'),
     column.money(t('amount'), 'amountCent'),
-    column.time(t('failedAt'), 'failedAt', { inCard: 'none' }),
-    column.time(t('nextTry'), 'nextTryAt'),
+    column.of(
+      t('failedAt'),
+      ({ failedAt, nextTryAt }) => (
+        <>
+          <Time value={failedAt} />
+          {nextTryAt === null ? null : (
+            <Box className="quiet tiny">
+              {t('nextTry')} <Time value={nextTryAt} />
+            </Box>
+          )}
+        </>
+      ),
+      { align: 'end' },
+    ),
   ];
   return (
     <PaymentsFrame

@@ -49,7 +49,7 @@ export const useTexts = dictionary({
   noReason: ['No reason given', '未说明原因'],
   tries: ['Attempts', '扣款次数'],
   failedAt: ['Failed', '失败时间'],
-  nextTry: ['Next attempt', '下次重试'],
+  nextTry: ['again', '重试'],
   total: ['{count} payment|{count} payments', '{count} 笔'],
   totalAtLeast: ['At least {count} payments', '至少 {count} 笔'],
   outstanding: ['not collected', '未收金额'],

@@ -20,9 +20,9 @@ export interface Column<Row> {
   readonly align?: 'end';
   /**
    * Set if the column takes the remaining width and truncates its text. `third`: if it takes a third of the table, so
-   * that figures are not far from a short name.
+   * that figures are not far from a short name. `wraps`: if it does not truncate its text.
    */
-  readonly grows?: boolean | 'third';
+  readonly grows?: boolean | 'third' | 'wraps';
   /**
    * The column's place in a card (on a phone each row is a card): as the title, at the end of the title's line, as a
    * text below, as a line with its name, or hidden.
