@@ -1,4 +1,5 @@
 import type { ProblemKind, RefusalCode } from '@perennial/service/problems';
+import { createAmountFormat } from '@perennial/wire/currency';
 import type { Language } from './language.ts';
 
 /**
@@ -342,8 +343,15 @@ export function refusalText({ detail, code, values, seconds }: Told, language: L
     if (blank === 'detail') return detail;
     if (blank === 'seconds') return String(seconds ?? '');
     const value = values[Number(blank) - 1] ?? '';
-    return CHINESE_WORDS[value] ?? chineseWord(value) ?? value;
+    return CHINESE_WORDS[value] ?? chineseWord(value) ?? amountText(value, language) ?? value;
   });
+}
+
+/** Formats an amount as in the rest of the page, ¥1,234.50. The service writes 1234.50 CNY. */
+function amountText(value: string, language: Language): string | undefined {
+  const [, amount, currency] = /^(\d+\.\d\d) ([A-Z]{3})$/.exec(value) ?? [];
+  if (amount === undefined || currency === undefined) return undefined;
+  return createAmountFormat(currency, language === 'zh' ? 'zh-CN' : 'en-GB')(Math.round(Number(amount) * 100));
 }
 
 /** Chinese words for the codes in the service's sentences: statuses, and kinds of differences. */
@@ -406,10 +414,10 @@ export const chineseWord = (word: string): string | undefined => CHINESE_STATUSE
 
 export const englishWord = (word: string): string | undefined => ENGLISH_STATUSES[word];
 
-/** Replaces the values that are status codes by words. Other words in upper case stay. */
+/** Replaces the values that are status codes by words, and formats amounts. Other words in upper case stay. */
 const inWords = (detail: string, values: readonly string[]): string =>
   values.reduce((text, value) => {
-    const word = englishWord(value);
+    const word = englishWord(value) ?? amountText(value, 'en');
     return word === undefined ? text : text.replaceAll(new RegExp(`\\b${value}\\b`, 'g'), word);
   }, detail);
 

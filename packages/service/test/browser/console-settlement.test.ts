@@ -95,7 +95,7 @@ it('finance plays a month-end: differences, report, lines, fees, closing, a refu
   await admin.getByLabel('Fixed fee per debit').fill('0.1');
   await admin.getByLabel('Share of the channel, percent').fill('70');
   await admin.getByRole('button', { name: 'Save' }).click();
-  await admin.getByRole('cell', { name: '70.00 %' }).waitFor();
+  await admin.getByRole('cell', { name: '70.00%' }).waitFor();
 
   // The month's report: 24 and 20 cents of fee; the share is 70 % of 3980 - 250 - 44 cents.
   await page.goto('/console/settlement?month=2026-03');

@@ -105,6 +105,16 @@ describe('a refusal', () => {
     expect(page.refusalText(told, 'en')).toBe('Order 7 of this user is active: end it before the erasure');
     expect(page.refusalText(told, 'zh')).toBe('该用户的订单 7 状态为生效中，请先退订');
   });
+
+  it('has amounts in the form of the other amounts on the page', () => {
+    const detail = 'period 1 of order 7 has 1990.00 CNY left to refund: 10.00 CNY of 2000.00 CNY was refunded';
+    const values = ['1', '7', '1990.00 CNY', '10.00 CNY', '2000.00 CNY'];
+    const told = { detail, code: 'refund-too-much', values };
+    expect(page.refusalText(told, 'en')).toBe(
+      'Period 1 of order 7 has ¥1,990.00 left to refund: ¥10.00 of ¥2,000.00 was refunded',
+    );
+    expect(page.refusalText(told, 'zh')).toBe('订单 7 第 1 期可退 ¥1,990.00：实收 ¥2,000.00，已退 ¥10.00');
+  });
 });
 
 describe('the texts of alerts and results', () => {

@@ -1,7 +1,13 @@
 import { createAmountFormat, DEFAULT_CURRENCY, findCurrencySign } from '@perennial/wire/currency';
 import { getLanguage, localeOf, useLanguage } from '../../i18n/language.ts';
 
-const short: Intl.NumberFormatOptions = { notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 1 };
+const short: Intl.NumberFormatOptions = {
+  notation: 'compact',
+  minimumFractionDigits: 0,
+  maximumFractionDigits: 1,
+  // Compact Chinese amounts below 10,000 would have no comma, unlike all other amounts.
+  useGrouping: true,
+};
 
 const createFormats = (currency: string) => ({
   currency,
