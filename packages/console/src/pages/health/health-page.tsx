@@ -1,7 +1,8 @@
 import { Box, Button, Group, SegmentedControl, SimpleGrid, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
@@ -9,9 +10,10 @@ import type { Health } from '../../api/types.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { EventIcon } from '../../icons/icons.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
-import { DataTable } from '../../parts/lists/data-table.tsx';
+import { DataTable, PHONE } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { shareText } from '../../parts/values/change.tsx';
 import type { ChartSeries } from '../../parts/values/chart.tsx';
 import { ChartPart } from '../../parts/values/chart-part.tsx';
 import { columnTexts } from '../../parts/values/column-texts.ts';
@@ -95,18 +97,19 @@ function Institutions({ institutions, range }: InstitutionsProps) {
   ];
   return (
     <Section title={t('institutions')} hint={t('institutionsHint')}>
-      {institutions.length === 0 ? (
-        <p className="quiet">{t('noInstitutions')}</p>
-      ) : (
-        <DataTable
-          caption={t('institutions')}
-          columns={columns}
-          rows={institutions}
-          rowKey={({ code }) => code}
-          rowLink={({ code }) => placeAddress(places.paymentChannel(code))}
-        />
-      )}
-      <CallCharts of={institutions.map(({ displayName: name, ...rest }) => ({ name, ...rest }))} range={range} />
+      <CallCharts of={institutions.map(({ displayName: name, ...rest }) => ({ name, ...rest }))} range={range}>
+        {institutions.length === 0 ? (
+          <p className="quiet">{t('noInstitutions')}</p>
+        ) : (
+          <DataTable
+            caption={t('institutions')}
+            columns={columns}
+            rows={institutions}
+            rowKey={({ code }) => code}
+            rowLink={({ code }) => placeAddress(places.paymentChannel(code))}
+          />
+        )}
+      </CallCharts>
     </Section>
   );
 }
@@ -119,18 +122,19 @@ function Suppliers({ suppliers, range }: { readonly suppliers: readonly Supplier
   ];
   return (
     <Section title={t('suppliers')} hint={t('suppliersHint')}>
-      {suppliers.length === 0 ? (
-        <p className="quiet">{t('noSuppliers')}</p>
-      ) : (
-        <DataTable
-          caption={t('suppliers')}
-          columns={columns}
-          rows={suppliers}
-          rowKey={({ benefitCode }) => benefitCode}
-          rowLink={({ benefitCode }) => placeAddress(`${places.benefits()}?code=${encodeURIComponent(benefitCode)}`)}
-        />
-      )}
-      <CallCharts of={suppliers.map(({ benefitCode: name, ...rest }) => ({ name, ...rest }))} range={range} />
+      <CallCharts of={suppliers.map(({ benefitCode: name, ...rest }) => ({ name, ...rest }))} range={range}>
+        {suppliers.length === 0 ? (
+          <p className="quiet">{t('noSuppliers')}</p>
+        ) : (
+          <DataTable
+            caption={t('suppliers')}
+            columns={columns}
+            rows={suppliers}
+            rowKey={({ benefitCode }) => benefitCode}
+            rowLink={({ benefitCode }) => placeAddress(`${places.benefits()}?code=${encodeURIComponent(benefitCode)}`)}
+          />
+        )}
+      </CallCharts>
     </Section>
   );
 }
@@ -138,18 +142,30 @@ function Suppliers({ suppliers, range }: { readonly suppliers: readonly Supplier
 interface CallChartsProps {
   readonly of: readonly { readonly name: string; readonly calls: Calls; readonly series: Series }[];
   readonly range: Health['range'];
+  readonly children: ReactNode;
 }
 
-/** A chart of the calls over time for each institution or supplier that was called. */
-function CallCharts({ of, range }: CallChartsProps) {
+/**
+ * A chart of the calls over time for each institution or supplier that was called, below the table with all of them. On
+ * a phone above it, because there the table is long.
+ */
+function CallCharts({ of, range, children }: CallChartsProps) {
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const called = of.filter(({ calls }) => calls.calls > 0);
-  if (called.length === 0) return null;
+  const charts =
+    called.length === 0 ? null : (
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing={16}>
+        {called.map(({ name, series }) => (
+          <CallChart key={name} name={name} series={series} range={range} />
+        ))}
+      </SimpleGrid>
+    );
   return (
-    <SimpleGrid cols={{ base: 1, sm: 2 }} spacing={16}>
-      {called.map(({ name, series }) => (
-        <CallChart key={name} name={name} series={series} range={range} />
-      ))}
-    </SimpleGrid>
+    <>
+      {isPhone ? charts : null}
+      {children}
+      {isPhone ? null : charts}
+    </>
   );
 }
 
@@ -166,6 +182,7 @@ function CallChart({
 }) {
   const t = useTexts();
   const language = useLanguage();
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language
   const { columns, plots } = useMemo(() => {
     const plot = (label: string, color: ChartSeries['color'], countOf: (span: Series[number]) => number) => ({
@@ -192,7 +209,8 @@ function CallChart({
           {plots.map(({ name: label, color, values }) => (
             <ChartPart
               key={color}
-              isSmall
+              // On a phone three names with their figures do not fit in a line.
+              isSmall={!isPhone}
               name={label}
               color={color}
               value={countText(values.reduce((sum, value) => sum + value, 0))}
@@ -256,10 +274,9 @@ function Latency({ ms }: { readonly ms: number | null }) {
 function DebitRate({ calls: { debitsPaid, debitsDeclined } }: { readonly calls: Calls }) {
   const total = debitsPaid + debitsDeclined;
   if (total === 0) return <span className="quiet">–</span>;
-  const part = Math.round((debitsPaid / total) * 1000) / 10;
   return (
     <span className="figures">
-      {part} % <span className="quiet">{`${countText(debitsPaid)}/${countText(total)}`}</span>
+      {shareText(debitsPaid / total)} <span className="quiet">{`${countText(debitsPaid)}/${countText(total)}`}</span>
     </span>
   );
 }

@@ -26,7 +26,7 @@ export const useTexts = dictionary({
   state: ['State', '状态'],
   calls: ['Calls', '调用'],
   callsOf: ['Calls to {name}', '{name} 的调用'],
-  otherAnswers: ['Succeeded or pending', '成功或处理中'],
+  otherAnswers: ['OK or pending', '成功或处理中'],
   succeeded: ['Succeeded', '成功'],
   declined: ['Declined', '拒绝'],
   unknown: ['No answer', '无应答'],
