@@ -94,6 +94,7 @@ it('an institution stops answering: alert, health, pause, test call, resume, Ask
   const test = page.getByRole('button', { name: 'Test connection' });
   await test.click();
   await page.getByText('The bridge gave no usable answer.').waitFor();
+  await page.getByText(/^Connection refused \(ECONNREFUSED\), \d+ ms$/).waitFor();
   institution = await start();
   await test.click();
   await page.getByText('The bridge answers, with the right key and currency.').waitFor();
