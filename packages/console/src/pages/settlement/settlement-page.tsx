@@ -138,9 +138,12 @@ function Hints({ settled }: { readonly settled: SettlementMonth }) {
   return (
     <div>
       {status === 'CLOSED' ? (
-        <Hint>
-          {t('closedBy', { name: closedBy ?? '' })} · <Time value={closedAt} />. {t('closedHint')}
-        </Hint>
+        <>
+          <Hint>
+            {t('closedBy', { name: closedBy ?? '' })} · <Time value={closedAt} />
+          </Hint>
+          <Hint>{t('closedHint')}</Hint>
+        </>
       ) : (
         <Hint>{t(monthIsOver ? 'openHint' : 'notOver')}</Hint>
       )}
