@@ -3,6 +3,7 @@ import {
   type CSSVariablesResolver,
   createTheme,
   Drawer,
+  List,
   type MantineColorsTuple,
   Menu,
   Modal,
@@ -109,7 +110,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
 /** Removes the role of a dialog's header element, because screen readers would announce it as a second page header. */
 const NO_BANNER = { header: { role: 'presentation' } };
 const DIALOG_STYLES = {
-  title: { fontSize: '1.0625rem', fontWeight: 600, overflowWrap: 'anywhere' },
+  title: { fontSize: '1.0625rem', fontWeight: 600, lineHeight: 1.35, overflowWrap: 'anywhere' },
   header: { paddingBottom: 12 },
 } as const;
 
@@ -145,6 +146,7 @@ export const theme = createTheme({
     Select: Select.extend({
       defaultProps: { size: 'sm', allowDeselect: false, checkIconPosition: 'right' },
     }),
+    List: List.extend({ defaultProps: { listStyleType: 'disc' } }),
     // A name for screen readers on every close button: of dialogs, sheets, messages and fields.
     CloseButton: { defaultProps: () => ({ 'aria-label': useCommonTexts.now()('close') }) },
     SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),

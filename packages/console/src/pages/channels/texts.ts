@@ -35,7 +35,7 @@ export const useTexts = dictionary({
   ],
   feesNone: ['No fees are set. The settlement shows none.', '尚未设置费率，结算不计算手续费与分成。'],
   fromMonth: ['Valid from', '生效月份'],
-  fromMonthHint: ['The first month, as 2026-12. It must not be closed.', '首个生效月份，如 2026-12，须未关账。'],
+  fromMonthHint: ['The first month, such as 2026-12. It must not be closed.', '首个生效月份，如 2026-12，须未关账。'],
   feePercent: ['Fee, percent of each debit', '手续费率（%）'],
   feeFixed: ['Fixed fee per debit', '每笔固定手续费'],
   sharePercent: ['Share of the channel, percent', '渠道分成比例（%）'],

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { saveFile } from '../../api/client.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
@@ -10,10 +10,7 @@ import { Copyable } from '../values/copyable.tsx';
 import { useOpenerFocus } from './opener-focus.ts';
 
 const useTexts = dictionary({
-  hint: [
-    'Shown only once. The service cannot show it again, so store it in a safe place.',
-    '仅显示一次，之后无法再次查看，请妥善保存。',
-  ],
+  hint: ['Shown only once and never again. Store it in a safe place.', '仅显示一次，之后无法再次查看，请妥善保存。'],
   download: ['Download', '下载'],
   stored: ['I have stored it', '我已妥善保存'],
   held: [
@@ -29,6 +26,9 @@ interface SecretsDialogProps {
   /** Called on closing. The secrets are then lost, because only the dialog had them. */
   onClose(): void;
 }
+
+/** More secrets than this are shown in two columns, so that a desktop shows all of them with the buttons. */
+const FEW = 4;
 
 /** Shows secrets, which cannot be shown again. Closes only after the operator confirms that they are stored. */
 export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDialogProps) {
@@ -50,7 +50,12 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
     >
       <Stack gap={16}>
         <p>{t('hint')}</p>
-        <Stack component="dl" gap={12}>
+        <SimpleGrid
+          component="dl"
+          cols={{ base: 1, sm: secrets.length > FEW ? 2 : 1 }}
+          spacing={12}
+          verticalSpacing={12}
+        >
           {secrets.map(([name, label, value]) => (
             <div key={name}>
               <Text component="dt" fz="sm" fw={500} mb={3}>
@@ -61,7 +66,7 @@ export function SecretsDialog({ title, secrets, fileName, onClose }: SecretsDial
               </dd>
             </div>
           ))}
-        </Stack>
+        </SimpleGrid>
         {guard.isHeld ? <Problem>{t('held')}</Problem> : null}
         <Checkbox label={t('stored')} checked={isStored} onChange={(event) => setStored(event.currentTarget.checked)} />
         <Group gap={8} justify="space-between">
