@@ -1,4 +1,4 @@
-import { Box, Button, Group } from '@mantine/core';
+import { Box, Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { FilterControl } from '../../address/filters.ts';
@@ -74,18 +74,20 @@ export function Figure({ size, children, ...rest }: FigureProps) {
   );
 }
 
-/** The totals of an order or a user, in a line. */
+const SUMS = { gridTemplateColumns: 'repeat(auto-fit, minmax(120px, max-content))', gap: '12px 44px' };
+
+/** The totals of an order or a user, in a line, or in columns on a phone. */
 export function Sums({ sums }: { readonly sums: readonly Fact[] }) {
   return (
-    <Group component="dl" gap="12px 44px" align="flex-start">
+    <Box component="dl" display="grid" style={SUMS}>
       {sums.map(([name, value]) => (
-        <Box key={name} miw={120}>
+        <div key={name}>
           <dt className="quiet tiny">{name}</dt>
           <dd>
             <Figure size="1.25rem">{value}</Figure>
           </dd>
-        </Box>
+        </div>
       ))}
-    </Group>
+    </Box>
   );
 }
