@@ -84,7 +84,7 @@ const MAKERS = {
   'path-without-prefix': [line(1, (path) => path.replace('/openapi/v1', '')), line(1, (path) => path.slice(1))],
   'path-with-slash': [line(1, (path) => `${path}/`), line(1, (path) => `${path}?`)],
   'timestamp-in-seconds': [line(4, (ms) => ms.slice(0, -3)), line(4, (ms) => `${ms.slice(0, -3)}000`)],
-  'other-timestamp': [line(4, (ms) => String(Number(ms) + pick([-1_000, -100, -2, 1, 30, 1_000])))],
+  'other-timestamp': [line(4, (ms) => String(otherTime(Number(ms))))],
   'other-nonce': [line(5, (_, { earlier }) => pick(earlier).nonce), line(5, (nonce) => nonce.toUpperCase())],
   'other-request-id': [line(6, (_, { earlier }) => pick(earlier).requestId), line(6, () => '')],
   'lines-in-other-order': [
@@ -98,6 +98,12 @@ const MAKERS = {
 const names = Object.keys(MAKERS);
 const missing = MISTAKES.filter(({ mistake }) => mistake !== 'unknown' && !names.includes(mistake));
 if (missing.length > 0) throw new Error(`no way to make: ${missing.map(({ mistake }) => mistake)}`);
+
+/** Another time than the sent one, but no whole second, which is the result of a clock of seconds too. */
+function otherTime(ms) {
+  const times = [-1_000, -100, -2, 1, 30, 1_000].map((offset) => ms + offset);
+  return pick(times.filter((time) => time % 1_000 !== 0));
+}
 
 /** A request can have only one mistake of each group. */
 const GROUPS = [/^(secret-(of|before)|hmac)-?/, /^signature-/, /^(body|digest)-/, /^path-/, /^(lines|empty)-/];
