@@ -2,10 +2,12 @@ import { ActionIcon, AppShell, Button, Drawer, Group, Kbd, Text } from '@mantine
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { flushSync } from 'react-dom';
 import { getConnection, watchConnection } from '../api/connection.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
+import { notifyProblem } from '../parts/notify.ts';
 import { ErrorBoundary, Note } from '../parts/states.tsx';
 import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
@@ -20,7 +22,6 @@ import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
 
 const loadSearchBox = () => import('../search/search-box.tsx');
-const SearchBox = lazy(loadSearchBox);
 
 /**
  * The delay before the search is loaded: long enough for the page's own files and first requests to be loaded first.
@@ -37,6 +38,7 @@ const useTexts = dictionary({
     '无法连接服务，当前数据可能不是最新，也无法保存修改。',
   ],
   retry: ['Try again', '重试'],
+  searchMissing: ['The search could not be loaded. Reload the page.', '无法加载搜索，请刷新页面。'],
   searchHint: ['Order, payment, refund, user, mobile number, card…', '订单、扣款、退款、用户、手机号、卡尾号…'],
 });
 
@@ -126,11 +128,7 @@ export function Shell() {
           {needsTotp && pathname !== '/account' ? <Navigate to="/account" replace /> : <Outlet />}
         </ErrorBoundary>
       </AppShell.Main>
-      {search.isWanted ? (
-        <Suspense>
-          <SearchBox onReady={search.onReady} onClose={search.onClose} />
-        </Suspense>
-      ) : null}
+      {search.Box ? <search.Box onReady={search.onReady} onClose={search.onClose} /> : null}
       <IdentityDialog />
       <SessionExpiredDialog />
     </AppShell>
@@ -158,7 +156,8 @@ function ConnectionLost() {
  * that no digit is lost.
  */
 function useSearchBox() {
-  const [isWanted, setWanted] = useState(false);
+  const t = useTexts();
+  const [Box, setBox] = useState<Awaited<ReturnType<typeof loadSearchBox>>['default']>();
   const [keys] = useState(createKeyKeeper);
   const hasField = useRef(false);
   useEffect(() => {
@@ -167,16 +166,20 @@ function useSearchBox() {
   }, []);
   const open = () => {
     if (hasField.current) return;
-    setWanted(true);
     let isStillWanted = true;
     keys.begin(() => {
       isStillWanted = false;
     });
-    // Waits for the search box too, because its field takes over the buffered keys.
     Promise.all([import('@mantine/spotlight'), loadSearchBox()]).then(
-      ([{ spotlight }]) => isStillWanted && spotlight.open(),
+      ([{ spotlight }, box]) => {
+        if (!isStillWanted) return;
+        // Renders the box before it is opened, because its field takes over the buffered keys.
+        flushSync(() => setBox(() => box.default));
+        spotlight.open();
+      },
       () => {
         keys.end();
+        notifyProblem(new Error(t('searchMissing')));
         reloadIfFilesAreMissing();
       },
     );
@@ -186,7 +189,7 @@ function useSearchBox() {
     ['/', open],
   ]);
   return {
-    isWanted,
+    Box,
     open,
     onReady() {
       hasField.current = true;

@@ -218,7 +218,8 @@ describe('a page whose files are missing', () => {
     await Promise.all([page.waitForEvent('load'), search.click()]);
     expect(loads).toBe(2);
     await search.click();
-    await page.getByText('Something went wrong').waitFor();
+    await page.getByText('The search could not be loaded. Reload the page.').waitFor();
+    await page.getByRole('heading', { name: 'Alerts' }).waitFor();
     await page.waitForLoadState('networkidle');
     expect(loads).toBe(2);
     await page.context().close();
