@@ -12,7 +12,7 @@ import { listSettlementLines } from '../../src/operator/books/settlement-lines.j
 import { findPaidPeriods } from '../../src/operator/bulk/find-items-sql.js';
 import { resolveNumbers } from '../../src/operator/bulk/numbers.js';
 import { listOrders } from '../../src/operator/orders/list-orders.js';
-import { listDebits } from '../../src/operator/payments/payment-lists.js';
+import { listDebits, listRefunds } from '../../src/operator/payments/payment-lists.js';
 import { search } from '../../src/operator/search/search.js';
 import { createBatchSettler } from '../../src/subscriptions/steps/payments/batch-settler.js';
 import { claimsOf, formOf, get, post, type Stage, stage } from '../redeem/support.js';
@@ -26,7 +26,7 @@ const ORDERS = 20_000;
 const FIRST_ORDER = 300_000_000_000;
 /** Tables that grow with orders, events and requests. */
 const GROWING =
-  /\b(channel_users|external_orders|agreements|orders|payments|debit_attempts|benefits|claims|failed_payments|idempotency|events|due_events|delivery_attempts|nonces|replaced_codes)(_|\b)/;
+  /\b(channel_users|external_orders|agreements|orders|payments|debit_attempts|benefits|claims|refunds|failed_payments|idempotency|events|due_events|delivery_attempts|nonces|replaced_codes)(_|\b)/;
 
 let on: Stage;
 let noted: NotedDatabase;
@@ -84,7 +84,8 @@ const STORED = ['channel_users_by_user', 'channel_users_mobile', 'external_order
 const ENDED = ['agreements_number', 'agreements_pkey', 'orders_agreement_id_idx', 'orders_pkey', 'payments_pkey'];
 const SEARCHED = [
   ...['agreements_number', 'agreements_of_user', 'channel_users_by_user', 'claims_of_code'],
-  ...['debit_attempts_of_reference', 'external_orders_number', 'external_orders_of_user', 'replaced_codes_of_code'],
+  ...['debit_attempts_of_reference', 'external_orders_number', 'external_orders_of_user', 'refunds_of_reference'],
+  'replaced_codes_of_code',
 ];
 
 describe('at production size, statements use these indexes and no sequential scans', () => {
@@ -116,7 +117,7 @@ describe('at production size, statements use these indexes and no sequential sca
     const page = await get(node.baseUrl, order.path);
     await plansOf(
       () => get(node.baseUrl, order.path),
-      [...PERIODS, 'agreements_pkey', 'claims_pkey', 'failed_payments_pkey'],
+      [...PERIODS, 'agreements_pkey', 'claims_pkey', 'failed_payments_pkey', 'refunds_pkey'],
     );
     const form = { ...formOf(page), claim: claimsOf(page).get('VIP pass 1') ?? '' };
     const claim = async () => expect((await post(node.baseUrl, '/redeem/claim', form)).status).toBe(303);
@@ -133,7 +134,7 @@ describe('at production size, statements use these indexes and no sequential sca
     await plansOf(find('growth-user-4'), SEARCHED);
   });
 
-  it('operators: the lists of orders, debits and settlement lines', async () => {
+  it('operators: the lists of orders, debits, refunds and settlement lines', async () => {
     const clock = { now: Date.now };
     const operator = { ...on.service.operator, database: noted.database, clock };
     const { appId } = on.channel.credentials;
@@ -148,12 +149,15 @@ describe('at production size, statements use these indexes and no sequential sca
     }
     // This index has only the debits without a result.
     await plansOf(() => listDebits(operator, { status: 'STARTED' }), ['all of debit_attempts_ask_at_idx', ...found]);
+    for (const filter of [{}, { appId }]) {
+      await plansOf(() => listRefunds(operator, filter), ['refunds_of_channel', ...found]);
+    }
     const month = new Date(clock.now() + 8 * 3_600_000).toISOString().slice(0, 7);
     const lines = (filter: object) => () => listSettlementLines(operator, { appId, month, ...filter });
     // Refunds are listed without reading a payment.
-    await plansOf(lines({}), ['orders_pkey', 'payments_paid_at_idx']);
+    await plansOf(lines({}), ['orders_pkey', 'payments_paid_at_idx', 'refunds_of_channel']);
     await plansOf(lines({ kind: 'BILLED' }), ['orders_pkey', 'payments_paid_at_idx']);
-    await plansOf(lines({ kind: 'REFUNDED' }), ['orders_pkey']);
+    await plansOf(lines({ kind: 'REFUNDED' }), ['orders_pkey', 'refunds_of_channel']);
   });
 
   it('operators: lists of numbers, and the payments of a day', async () => {
