@@ -5,6 +5,7 @@ import { createNoticeAcceptor } from './api/institution-notice.js';
 import { createAccessTokens } from './catalog/channels/access-token.js';
 import { createChannelRegistry } from './catalog/channels/channel-registry.js';
 import { createCatalog } from './catalog/products/catalog.js';
+import type { DeliveryOutcome } from './delivery/queue/finish-sql.js';
 import { createPushClient } from './delivery/transport/push-client.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
@@ -12,6 +13,7 @@ import { runEvery } from './engine/timer.js';
 import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
 import { watchSuppliers } from './fulfilment/watch-suppliers.js';
 import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
+import type { CallResult } from './gateways/call-counts.js';
 import { createCurrencyAlert } from './gateways/currency-alert.js';
 import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
 import { createInstitutionHealth } from './gateways/institution-health.js';
@@ -277,6 +279,8 @@ export function createService(deps: ServiceDeps): Service {
         alertSender,
         clockWatch: watch,
         metrics: metrics.business,
+        onPush: (appId, outcome, ms) =>
+          institutionHealth.counter.countCall('CHANNEL', appId, PUSH_RESULTS[outcome], ms),
       })
     : undefined;
   const storeHealth = () => storeInstitutionHealth(database, institutionHealth);
@@ -295,6 +299,15 @@ export function createService(deps: ServiceDeps): Service {
     },
   };
 }
+
+/** How the outcomes of pushes are counted in the health of callbacks. */
+const PUSH_RESULTS: Readonly<Record<DeliveryOutcome, CallResult>> = {
+  ACCEPTED: 'succeeded',
+  REFUSED: 'declined',
+  TIMEOUT: 'unknown',
+  UNREACHABLE: 'unknown',
+  FORBIDDEN: 'unknown',
+};
 
 /** A file of codes has room, but two large ones of the same address do not. */
 const CONSOLE_BODIES: Partial<LargeBodyLimits> = { bytes: 67_108_864, bytesPerAddress: 33_554_432 };

@@ -113,7 +113,8 @@ const OTHERS = [
    select g.grain, g.at, p.peer, p.code, 200, 190, 8, 2, 180, 8, 20, 20000, 900
    from (select 'MINUTE' as grain, date_trunc('minute', now()) - n * interval '1 minute' as at from generate_series(0, 2880) n
      union all select 'HOUR', date_trunc('hour', now()) - n * interval '1 hour' from generate_series(0, 9600) n) g,
-     (select 'INSTITUTION' as peer, 'BANK_' || n as code from generate_series(1, 20) n union all select 'SUPPLIER', 'BENEFIT_' || n from generate_series(1, 10) n) p`,
+     (select 'INSTITUTION' as peer, 'BANK_' || n as code from generate_series(1, 20) n union all select 'SUPPLIER', 'BENEFIT_' || n from generate_series(1, 10) n
+     union all select 'CHANNEL', app_id from channels) p`,
   `insert into pool_codes (benefit_code, code_hash, code, given_to)
    select 'POOLED_' || n % 3, key_of('pool-' || n), case when n > :entries then 'sealed' end, case when n <= :entries then 'C' || n end
    from generate_series(1, :entries + :entries / 5) n`,

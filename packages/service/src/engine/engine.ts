@@ -1,5 +1,6 @@
 import { listPaymentChannelCodes } from '../catalog/payment-channels/list-payment-channels-sql.js';
 import { listOpenPaymentChannels } from '../catalog/payment-channels/pace-sql.js';
+import type { OnPush } from '../delivery/counts.js';
 import { createPushClient } from '../delivery/transport/push-client.js';
 import { listSuppliedBenefits } from '../fulfilment/fulfilment-settings-sql.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
@@ -40,6 +41,7 @@ export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, '
   readonly eventsRetentionDays?: number;
   readonly agreementDataDays?: number;
   readonly pushesPerAddress?: number;
+  readonly onPush?: OnPush;
   /** Permits callbacks to this machine, for a sandbox on its embedded database. */
   readonly localCallbacks?: boolean;
 }

@@ -37,39 +37,55 @@ export async function storeCalls(db: Queryable, counts: readonly CallCounts[]): 
   await db.query(STORE_CALLS, [JSON.stringify(counts)]);
 }
 
-/**
- * Lists the sums of each institution and supplier for each of the last minutes, hours or days of Asia/Shanghai, oldest
- * first. A span without calls is a row without an institution or supplier.
- */
-export const sumCalls = declareList({
-  text: `with spans as (
+/** The last minutes, hours or days of Asia/Shanghai, oldest first. The last one is not over. */
+const SPANS = `with spans as (
        select ${inShanghaiZone('s')} as at, ${inShanghaiZone('(s + u.unit)')} as until
        from (select ('1 ' || $2::text)::interval as unit) u,
          generate_series(date_trunc($2::text, ${inShanghaiZone('now()')}) - ($3::integer - 1) * u.unit, ${inShanghaiZone('now()')}, u.unit) s
-     )
-     select ${shanghaiText('s.at')} as at, p.peer, p.code,
-       ${listSums((column, name) => `coalesce(sum(p.${column}), 0)::bigint as "${name}"`)}, max(p.max_ms) as "maxMs"
+     )`;
+
+const SPAN_PARAMETERS = {
+  grain: column<'MINUTE' | 'HOUR'>('text'),
+  unit: column<'minute' | 'hour' | 'day'>('text'),
+  spans: 'integer',
+} as const;
+
+const SUMMED = `${listSums((column, name) => `coalesce(sum(p.${column}), 0)::bigint as "${name}"`)}, max(p.max_ms) as "maxMs"`;
+
+const SUMMED_COLUMNS = {
+  calls: 'bigint',
+  succeeded: 'bigint',
+  declined: 'bigint',
+  unknown: 'bigint',
+  debitsPaid: 'bigint',
+  debitsDeclined: 'bigint',
+  firstDebits: 'bigint',
+  totalMs: 'bigint',
+  maxMs: 'integer?',
+} as const;
+
+/**
+ * Lists the sums of each institution, of each supplier and of all channels together (code '') for each span. A span
+ * without calls is a row without a peer.
+ */
+export const sumCalls = declareList({
+  text: `${SPANS}
+     select ${shanghaiText('s.at')} as at, p.peer, case when p.peer = 'CHANNEL' then '' else p.code end as code, ${SUMMED}
      from spans s left join peer_calls p on p.grain = $1 and p.at >= s.at and p.at < s.until
-     group by s.at, p.peer, p.code order by s.at, p.peer, p.code`,
-  parameters: {
-    grain: column<'MINUTE' | 'HOUR'>('text'),
-    unit: column<'minute' | 'hour' | 'day'>('text'),
-    spans: 'integer',
-  },
-  columns: columns({
-    at: 'text',
-    peer: column<Peer | null>('text?'),
-    code: 'text?',
-    calls: 'bigint',
-    succeeded: 'bigint',
-    declined: 'bigint',
-    unknown: 'bigint',
-    debitsPaid: 'bigint',
-    debitsDeclined: 'bigint',
-    firstDebits: 'bigint',
-    totalMs: 'bigint',
-    maxMs: 'integer?',
-  }),
+     group by 1, 2, 3 order by 1, 2, 3`,
+  parameters: SPAN_PARAMETERS,
+  columns: columns({ at: 'text', peer: column<Peer | null>('text?'), code: 'text?', ...SUMMED_COLUMNS }),
+});
+
+/** Lists the sums of the channels that got most pushes without accepting them. */
+export const sumPushesByChannel = declareList({
+  text: `${SPANS}
+     select c.app_id as "appId", c.name, ${SUMMED}
+     from spans s join peer_calls p on p.grain = $1 and p.at >= s.at and p.at < s.until and p.peer = 'CHANNEL'
+       join channels c on c.app_id = p.code
+     group by c.app_id, c.name order by sum(p.calls - p.succeeded) desc, sum(p.calls) desc, c.app_id limit $4`,
+  parameters: { ...SPAN_PARAMETERS, limit: 'bigint' },
+  columns: columns({ appId: 'text', name: 'text', ...SUMMED_COLUMNS }),
 });
 
 /** The number of first debits that were sent through a payment channel in the last 24 hours. */

@@ -1,5 +1,8 @@
-/** The remote sides whose calls are counted: institutions by payment channel, suppliers by benefit. */
-export const PEERS = ['INSTITUTION', 'SUPPLIER'] as const;
+/**
+ * The remote sides whose calls are counted: institutions by payment channel, suppliers by benefit, channels by app id.
+ * A call to a channel is a push.
+ */
+export const PEERS = ['INSTITUTION', 'SUPPLIER', 'CHANNEL'] as const;
 export type Peer = (typeof PEERS)[number];
 
 /** `other`: answered without a result yet, for example a pending debit. `unknown`: no usable answer. */

@@ -7,11 +7,12 @@ import { watchSuppliers } from '../../src/fulfilment/watch-suppliers.js';
 import { createCallCounter } from '../../src/gateways/call-counts.js';
 import { storeCalls } from '../../src/gateways/call-counts-sql.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { authorizePaymentChannel } from '../../src/operator/provisioning/payment-channel-authorizations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { systemClock } from '../../src/platform/clock.js';
-import { ofFile } from '../orders/stage-of-file.js';
+import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { paid } from '../orders/support.js';
 import { attemptNoOf, declined, unknown } from '../renewals/support.js';
 import { attachBridge } from '../support/bridged-channel.js';
@@ -98,6 +99,47 @@ it('calls to suppliers are counted by benefit', async () => {
   expect(body.suppliers).toMatchObject([
     { benefitCode: 'COUPON', calls: { calls: 2, succeeded: 0, declined: 1, unknown: 1 } },
   ]);
+});
+
+describe('pushes to channels', () => {
+  /** The events of a new order in mode B: of the order and of its first period. */
+  const EVENTS = 2;
+  const receiver = ofFile(() => startReceiver());
+  const testLimits = { healthSeconds: 0.05 };
+  const { service, channel } = serviceOfFile(
+    { clock: systemClock, engine: true, localCallbacks: true, testLimits },
+    async (made) => {
+      made.clock.set(systemClock.now());
+      const demo = await demoChannel(made);
+      const { appId, callbackSecret } = demo.credentials;
+      receiver.know(appId, callbackSecret);
+      await setCallback({ ...made.operator, localCallbacks: true }, { appId, eventType: '*', url: receiver.url });
+      return demo;
+    },
+  );
+  const viewer = personOfFile(() => service, 'viewer');
+  const callbacks = async () => (await viewer.get('/health?range=15m')).body.callbacks;
+  /** Creates an order and waits until its pushes are counted. Returns the counts. */
+  const orderAndPush = async () => {
+    const before = (await callbacks()).calls.calls;
+    expect((await channel.call('orders/create', collectRequest(channel))).data).toHaveProperty('orderNo');
+    await receiver.until(before + EVENTS);
+    await until('the counts', async () => (await callbacks()).calls.calls === before + EVENTS);
+    return (await callbacks()).calls;
+  };
+
+  it('are counted by result, for all channels and for each', async () => {
+    expect(await callbacks()).toMatchObject({ calls: { calls: 0, averageMs: null }, channels: [] });
+    expect(await orderAndPush()).toMatchObject({ succeeded: EVENTS, declined: 0, unknown: 0 });
+    receiver.answer({ status: 500, body: 'not now' });
+    expect(await orderAndPush()).toMatchObject({ succeeded: EVENTS, declined: EVENTS, unknown: 0 });
+    receiver.answer('close');
+    const all = await orderAndPush();
+    expect(all).toMatchObject({ calls: 3 * EVENTS, succeeded: EVENTS, declined: EVENTS, unknown: EVENTS });
+    const { series, channels } = await callbacks();
+    expect(series).toHaveLength(15);
+    expect(channels).toEqual([{ appId: channel.credentials.appId, name: expect.any(String), calls: all }]);
+  });
 });
 
 describe('a pause of renewals', () => {

@@ -17,6 +17,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000104_channel_fees.sql': 'c60b9ef822fb3c6c',
   '000105_redeem.sql': 'bddb61fca697154b',
   '000107_refund_references.sql': 'fe3a8fc8b3d20531',
+  '000108_pushes_in_health.sql': 'ff46c49e1bb08e94',
   '000102_codes_and_numbers.sql': '28e92462840413c3',
 };
 

@@ -1,14 +1,12 @@
-import { Box, Button, Group, SegmentedControl, SimpleGrid, Stack } from '@mantine/core';
+import { Box, Group, SegmentedControl, SimpleGrid, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
 import type { Health } from '../../api/types.ts';
 import { useLanguage } from '../../i18n/language.ts';
-import { EventIcon } from '../../icons/icons.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable, PHONE } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -33,7 +31,7 @@ const Chart = lazy(() =>
   import('../../parts/values/chart.tsx').then(({ Chart: component }) => ({ default: component })),
 );
 
-/** Shows whether institutions and suppliers answer, how, and how fast. */
+/** Shows whether institutions, suppliers and channels answer, how, and how fast. */
 export default function HealthPage() {
   const t = useTexts();
   const filters = useFilters(['range']);
@@ -57,21 +55,11 @@ export default function HealthPage() {
       }
     >
       <Loaded query={found}>
-        {({ institutions, suppliers, range: shown }) => (
+        {({ institutions, suppliers, callbacks, range: shown }) => (
           <Stack gap={20}>
             <Institutions institutions={institutions} range={shown} />
             <Suppliers suppliers={suppliers} range={shown} />
-            <Section title={t('callbacks')} hint={t('callbacksHint')}>
-              <div>
-                <Button
-                  variant="default"
-                  leftSection={<EventIcon size={16} />}
-                  renderRoot={(props) => <Link {...props} {...placeAddress(places.events())} />}
-                >
-                  {t('openEvents')}
-                </Button>
-              </div>
-            </Section>
+            <Callbacks callbacks={callbacks} range={shown} />
           </Stack>
         )}
       </Loaded>
@@ -81,6 +69,7 @@ export default function HealthPage() {
 
 const institutionColumn = columnsOf<Institution>();
 const supplierColumn = columnsOf<Supplier>();
+const channelColumn = columnsOf<Health['callbacks']['channels'][number]>();
 
 interface InstitutionsProps {
   readonly institutions: readonly Institution[];
@@ -139,6 +128,33 @@ function Suppliers({ suppliers, range }: { readonly suppliers: readonly Supplier
   );
 }
 
+interface CallbacksProps {
+  readonly callbacks: Health['callbacks'];
+  readonly range: Health['range'];
+}
+
+function Callbacks({ callbacks: { calls, series, channels }, range }: CallbacksProps) {
+  const t = useTexts();
+  const columns = [channelColumn.text(t('channel'), 'name', { grows: true }), ...useCallColumns(channelColumn)];
+  return (
+    <Section title={t('callbacks')} hint={t('callbacksHint')}>
+      <CallCharts of={[{ name: t('allChannels'), calls, series }]} range={range}>
+        {channels.length === 0 ? (
+          <p className="quiet">{t('noCallbacks')}</p>
+        ) : (
+          <DataTable
+            caption={t('callbacks')}
+            columns={columns}
+            rows={channels}
+            rowKey={({ appId }) => appId}
+            rowLink={({ appId }) => placeAddress(places.events({ appId }))}
+          />
+        )}
+      </CallCharts>
+    </Section>
+  );
+}
+
 interface CallChartsProps {
   readonly of: readonly { readonly name: string; readonly calls: Calls; readonly series: Series }[];
   readonly range: Health['range'];
@@ -146,8 +162,8 @@ interface CallChartsProps {
 }
 
 /**
- * A chart of the calls over time for each institution or supplier that was called, below the table with all of them. On
- * a phone above it, because there the table is long.
+ * A chart of the calls over time for each peer that was called, below the table with all of them. On a phone above it,
+ * because there the table is long.
  */
 function CallCharts({ of, range, children }: CallChartsProps) {
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });

@@ -4,7 +4,7 @@ import type { ChannelRegistry } from '../../catalog/channels/channel-registry.js
 import type { Clock } from '../../platform/clock.js';
 import type { Database } from '../../platform/db/database.js';
 import type { RedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
-import type { DeliveryCounts } from '../counts.js';
+import type { DeliveryCounts, OnPush } from '../counts.js';
 import { createReceiverRegistry } from '../receivers/receivers.js';
 import type { PushClient } from '../transport/push-client.js';
 import { DueReader } from './due-reader.js';
@@ -22,6 +22,7 @@ export interface DispatcherDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts?: DeliveryCounts | undefined;
+  readonly onPush?: OnPush | undefined;
   /** The maximum number of pushes in flight to one address. */
   readonly pushesPerAddress?: number;
   /** Replaces the database's clock for due times in tests. */

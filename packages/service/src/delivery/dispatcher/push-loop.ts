@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
 import { findTracing } from '../../platform/tracing.js';
-import type { CountedPush, DeliveryCounts } from '../counts.js';
+import type { CountedPush, DeliveryCounts, OnPush } from '../counts.js';
 import type { DeliveryOutcome } from '../queue/finish-sql.js';
 import { type Message, signPush } from '../receivers/message.js';
 import type { Receiver, Receivers } from '../receivers/receivers.js';
@@ -24,6 +24,7 @@ export interface PushLoopDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly counts?: DeliveryCounts | undefined;
+  readonly onPush?: OnPush | undefined;
   readonly dueBy?: Clock | undefined;
 }
 
@@ -157,16 +158,17 @@ export class PushLoop {
       return;
     }
     this.slots.watch(slot);
-    void sent.then((result) => this.finishPush(push, result, beganAt));
+    void sent.then((result) => this.finishPush(push, receiver.appId, result, beganAt));
   }
 
-  private finishPush(push: Push, result: PushResult, beganAt: number): void {
+  private finishPush(push: Push, appId: string, result: PushResult, beganAt: number): void {
     const { shard, message } = push;
-    const { counts, outcomes, dueBy } = this.deps;
+    const { counts, onPush, outcomes, dueBy } = this.deps;
     const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
     const latencyMs = Math.round(endedAt - beganAt);
     counts?.countPush(COUNTED[outcome]);
+    onPush?.(appId, outcome, latencyMs);
     this.release(push);
     outcomes.add({ shard, due: message.due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
     this.run();

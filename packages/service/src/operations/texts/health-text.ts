@@ -23,7 +23,7 @@ function stateText({ debitsPausedAt, silentSince, decliningSince, calls }: Healt
   return calls.calls === 0 ? 'no calls' : 'answers';
 }
 
-export function healthText({ institutions, suppliers }: Health): SafeText {
+export function healthText({ institutions, suppliers, callbacks }: Health): SafeText {
   return paragraphs([
     table(
       ['PAYMENT CHANNEL', 'STATE', ...COUNTS],
@@ -32,6 +32,10 @@ export function healthText({ institutions, suppliers }: Health): SafeText {
     table(
       ['SUPPLIER OF', ...COUNTS],
       suppliers.map((one) => [one.benefitCode, ...countTexts(one.calls)]),
+    ),
+    table(
+      ['CALLBACKS OF', ...COUNTS],
+      callbacks.channels.map((one) => [one.appId, ...countTexts(one.calls)]),
     ),
   ]);
 }

@@ -2,7 +2,7 @@ import type { Static } from '@perennial/wire';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { listSuppliedBenefits } from '../../fulfilment/fulfilment-settings-sql.js';
 import type { Peer } from '../../gateways/call-counts.js';
-import { findDecliningInstitutions, sumCalls } from '../../gateways/call-counts-sql.js';
+import { findDecliningInstitutions, sumCalls, sumPushesByChannel } from '../../gateways/call-counts-sql.js';
 import { findSilentInstitutions } from '../../gateways/institution-health-sql.js';
 import type { Operator } from '../operator.js';
 import { requireOneOf } from '../rules.js';
@@ -18,17 +18,22 @@ const RANGES = {
 
 const RANGE_NAMES = ['15m', '24h', '30d'] as const;
 
-type Institution = Static<typeof healthAnswer>['institutions'][number];
-type Sums = Awaited<ReturnType<typeof sumCalls>>[number];
+/** The number of channels that are listed. The events page has all. */
+const MAX_CHANNELS = 100;
 
-/** Returns the calls to each institution and each supplier, and whether they answer now. */
+type Institution = Static<typeof healthAnswer>['institutions'][number];
+type TimedSums = Awaited<ReturnType<typeof sumCalls>>[number];
+type Sums = Omit<TimedSums, 'at' | 'peer' | 'code'>;
+
+/** Returns the calls to institutions, suppliers and channels, and whether the institutions answer now. */
 export async function readHealth(
   { database }: Operator,
   { range = '24h' }: Asked<Static<typeof healthQuery>>,
 ): Promise<Static<typeof healthAnswer>> {
   const name = requireOneOf('the range', range, RANGE_NAMES);
-  const [sums, paymentChannels, benefits, silent, declining] = await Promise.all([
+  const [sums, channels, paymentChannels, benefits, silent, declining] = await Promise.all([
     sumCalls(database, RANGES[name]),
+    sumPushesByChannel(database, { ...RANGES[name], limit: MAX_CHANNELS }),
     describePaymentChannels(database, null),
     listSuppliedBenefits(database),
     findSilentInstitutions(database),
@@ -37,11 +42,10 @@ export async function readHealth(
   const silentSince = new Map(silent.map((one) => [one.paymentChannelCode, one.since]));
   const decliningSince = new Map(declining.map((one) => [one.paymentChannelCode, one.since]));
   const times = [...new Set(sums.map(({ at }) => at))];
-  const describe = (peer: Peer, code: string) =>
-    describeCalls(
-      times,
-      sums.filter((one) => one.peer === peer && one.code === code),
-    );
+  const describe = (peer: Peer, code: string) => {
+    const found = sums.filter((one) => one.peer === peer && one.code === code);
+    return { calls: addUp(found), series: describeSpans(times, found) };
+  };
   return {
     range: name,
     institutions: paymentChannels.map(({ code, displayName, gateway, debitsPausedAt }) => ({
@@ -54,30 +58,36 @@ export async function readHealth(
       ...describe('INSTITUTION', code),
     })),
     suppliers: benefits.map(({ code }) => ({ benefitCode: code, ...describe('SUPPLIER', code) })),
+    callbacks: {
+      ...describe('CHANNEL', ''),
+      channels: channels.map(({ appId, name: channelName, ...one }) => ({
+        appId,
+        name: channelName,
+        calls: addUp([one]),
+      })),
+    },
   };
 }
 
-/** Adds up the calls of the spans, and describes each span. */
-function describeCalls(times: readonly string[], sums: readonly Sums[]): Pick<Institution, 'calls' | 'series'> {
+function describeSpans(times: readonly string[], sums: readonly TimedSums[]): Institution['series'] {
   const byTime = new Map(sums.map((one) => [one.at, one]));
-  const series = times.map((at) => {
+  return times.map((at) => {
     const { calls = 0, declined = 0, unknown = 0 } = byTime.get(at) ?? {};
     return { at, calls, declined, unknown };
   });
-  const total = (field: 'calls' | 'succeeded' | 'declined' | 'unknown' | 'debitsPaid' | 'debitsDeclined' | 'totalMs') =>
-    sums.reduce((sum, one) => sum + one[field], 0);
+}
+
+function addUp(sums: readonly Sums[]): Institution['calls'] {
+  const total = (field: Exclude<keyof Sums, 'maxMs'>) => sums.reduce((sum, one) => sum + one[field], 0);
   const calls = total('calls');
   return {
-    calls: {
-      calls,
-      succeeded: total('succeeded'),
-      declined: total('declined'),
-      unknown: total('unknown'),
-      debitsPaid: total('debitsPaid'),
-      debitsDeclined: total('debitsDeclined'),
-      averageMs: calls === 0 ? null : Math.round(total('totalMs') / calls),
-      slowestMs: calls === 0 ? null : Math.max(...sums.map(({ maxMs }) => maxMs ?? 0)),
-    },
-    series,
+    calls,
+    succeeded: total('succeeded'),
+    declined: total('declined'),
+    unknown: total('unknown'),
+    debitsPaid: total('debitsPaid'),
+    debitsDeclined: total('debitsDeclined'),
+    averageMs: calls === 0 ? null : Math.round(total('totalMs') / calls),
+    slowestMs: calls === 0 ? null : Math.max(...sums.map(({ maxMs }) => maxMs ?? 0)),
   };
 }

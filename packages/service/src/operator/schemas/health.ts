@@ -9,7 +9,7 @@ export const healthQuery = Type.Object({ range: Type.Optional(range) });
 const calls = Type.Object({
   calls: count,
   succeeded: count,
-  /** Answered with a refusal, such as a declined debit or a wrong code. */
+  /** Answered with a refusal, such as a declined debit, a wrong code or a push that was not accepted. */
   declined: count,
   /** Without a usable answer. The rest of the calls were answered without a result yet. */
   unknown: count,
@@ -40,6 +40,12 @@ export const healthAnswer = Type.Object({
     }),
   ),
   suppliers: Type.Array(Type.Object({ benefitCode: Type.String(), calls, series })),
+  /** Pushes to all channels, and the up to 100 channels that got most pushes without accepting them. */
+  callbacks: Type.Object({
+    calls,
+    series,
+    channels: Type.Array(Type.Object({ appId: Type.String(), name: Type.String(), calls })),
+  }),
 });
 
 /** The effect of a pause of a payment channel's renewals. */
