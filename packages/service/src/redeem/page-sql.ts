@@ -25,7 +25,7 @@ export interface RedeemProduct extends RedeemOrder {
   readonly product: ProductNames | null;
 }
 
-export interface ProductNames {
+interface ProductNames {
   readonly name: string;
   /** The names for the pages in each language. */
   readonly zh: string | null;
@@ -83,7 +83,7 @@ export interface PaymentRow {
 }
 
 /** The last failed debit. Users see only the kind. */
-export interface FailureRow {
+interface FailureRow {
   readonly reason: string | null;
   /** Null if an older node settled the debit. */
   readonly declineKind: string | null;
@@ -100,7 +100,7 @@ export interface LastPaid {
   readonly amountCent: number;
 }
 
-export interface RefundRow {
+interface RefundRow {
   readonly amountCent: number;
   readonly at: number;
 }
@@ -134,8 +134,6 @@ export const FIRST_PAYMENTS = 4;
 /** The maximum number of benefits that one press of "claim everything" claims. */
 const MAX_CLAIMED_TOGETHER = 200;
 
-const HAS_MOBILE = `exists(select from channel_users u
-  where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile"`;
 const PRODUCT = `(select json_build_object('name', p.product_name, 'zh', p.name_zh, 'en', p.name_en) from products p
   where p.product_code = o.product_code) as product`;
 const ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
@@ -188,6 +186,9 @@ const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.statu
 const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', r.total, 'ofPeriod', r.of_period,
   'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${benefitPairs('$3')})`;
 const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
+
+/** Adds the order to a row that has its fields. */
+const withOrder = <Row extends Order>(row: Row) => ({ ...row, order: row });
 
 const PRODUCT_COLUMNS = joinColumns(
   ORDER_COLUMNS,
@@ -272,6 +273,9 @@ export interface JustClaimed {
   readonly position: number | undefined;
 }
 
+/** Returns the values of two parameters, which are 0 if undefined. */
+const toPlaceValues = (place: JustClaimed | undefined) => [place?.cycleNo ?? 0, place?.position ?? 0] as const;
+
 export interface AskedPage {
   readonly channelId: number;
   readonly orderNo: number;
@@ -307,8 +311,7 @@ export async function listPageBenefits(
   { now, done }: { readonly now: number; readonly done: JustClaimed | undefined },
 ): Promise<RedeemPage | undefined> {
   if (rows.length <= MOST_AT_ONCE) return { ...page, ...listBenefits(rows, now) };
-  const values = [channelId, orderNo, lang, now, done?.cycleNo ?? 0, done?.position ?? 0] as const;
-  const [large] = await db.query(READ_LARGE_PAGE, values);
+  const [large] = await db.query(READ_LARGE_PAGE, [channelId, orderNo, lang, now, ...toPlaceValues(done)]);
   return large && { ...large, order: page.order };
 }
 
@@ -317,11 +320,10 @@ function listBenefits(
   rows: readonly BenefitRow[],
   now: number,
 ): { readonly benefits: ListedBenefit[]; readonly pastCount: number } {
-  const toClaim = rows.filter(({ status, expiresAt }) => status === 'ISSUED' && expiresAt > now);
+  const isToClaim = ({ status, expiresAt }: BenefitRow) => status === 'ISSUED' && expiresAt > now;
+  const toClaim = rows.filter(isToClaim);
   const claimed = rows.filter(({ status }) => status === 'CLAIMED');
-  const past = rows.filter(
-    ({ status, expiresAt }) => status !== 'CLAIMED' && !(status === 'ISSUED' && expiresAt > now),
-  );
+  const past = rows.filter((row) => row.status !== 'CLAIMED' && !isToClaim(row));
   const ofPeriod = new Map<number, { count: number; first: number }>();
   for (const { cycleNo, expiresAt } of toClaim) {
     const { count = 0, first = expiresAt } = ofPeriod.get(cycleNo) ?? {};
@@ -374,7 +376,7 @@ ${ORDER}`,
   ),
 });
 
-export interface AskedList {
+interface AskedList {
   readonly list: BenefitList;
   /**
    * The first benefit to show. If a list of claimable benefits does not contain it, the page begins with the benefit
@@ -391,10 +393,9 @@ export async function readRedeemList(
   orderNo: number,
   { now, lang, list, from, done }: { readonly now: number; readonly lang: string } & AskedList,
 ): Promise<RedeemList | undefined> {
-  const place = [from?.cycleNo ?? 0, from?.position ?? 0] as const;
-  const claimed = [done?.cycleNo ?? 0, done?.position ?? 0] as const;
-  const [row] = await db.query(READ_LIST, [channelId, orderNo, lang, now, list, ...place, ...claimed]);
-  return row && { ...row, order: row };
+  const values = [channelId, orderNo, lang, now, list, ...toPlaceValues(from), ...toPlaceValues(done)] as const;
+  const [row] = await db.query(READ_LIST, values);
+  return row && withOrder(row);
 }
 
 export const readRedeemPayments = declareFind({
@@ -407,13 +408,14 @@ select c.version, ${ORDER_FIELDS}, ${PRODUCT},
 ${ORDER}`,
   parameters: ['bigint', 'bigint', 'integer'],
   columns: joinColumns(PRODUCT_COLUMNS, columns({ payments: column<readonly PaymentRow[]>('json') })),
-  value: (row) => ({ ...row, order: row }),
+  value: withOrder,
 });
 
 export const readRedeemEnding = declareFind({
   name: 'redeem-ending',
   text: `
-select c.version, ${ORDER_FIELDS}, ${PRODUCT}, ${HAS_MOBILE}, b.to_claim as "toClaim", ${epochMs('b.last_deadline')} as "lastDeadline", b.codes, ${epochMs('b.last_expires_at')} as "lastExpiresAt"
+select c.version, ${ORDER_FIELDS}, ${PRODUCT}, exists(select from channel_users u
+  where u.channel_id = o.channel_id and key_of(u.channel_user_id) = key_of(o.channel_user_id)) as "hasMobile", b.to_claim as "toClaim", ${epochMs('b.last_deadline')} as "lastDeadline", b.codes, ${epochMs('b.last_expires_at')} as "lastExpiresAt"
 from channels c join orders o on o.channel_id = c.channel_id,
   lateral (select count(*) filter (where b.is_open) as to_claim, max(b.expires_at) filter (where b.is_open) as last_deadline,
       count(*) filter (where not b.is_open) as codes, max(b.expires_at) as last_expires_at
@@ -434,7 +436,7 @@ where c.channel_id = $1 and o.order_no = $2`,
       lastExpiresAt: 'bigint?',
     }),
   ),
-  value: (row) => ({ ...row, order: row }),
+  value: withOrder,
 });
 
 export const readRedeemOrder = declareFind({
@@ -442,7 +444,7 @@ export const readRedeemOrder = declareFind({
   text: `select c.version, ${ORDER_FIELDS} ${ORDER}`,
   parameters: ['bigint', 'bigint'],
   columns: joinColumns(ORDER_COLUMNS, columns({ version: 'bigint' })),
-  value: (row) => ({ ...row, order: row }),
+  value: withOrder,
 });
 
 export const listClaimableOfPeriod = declareList({
