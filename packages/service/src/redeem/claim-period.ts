@@ -1,4 +1,4 @@
-import type { BenefitPosition } from './page-sql.js';
+import type { BenefitPosition } from './store/benefits-sql.js';
 
 /** The number of claims that run at the same time, so that a slow supplier does not delay the other claims. */
 const AT_ONCE = 4;

@@ -5,20 +5,15 @@ import { formatClaimNo } from '../subscriptions/domain/benefits/claim-numbers.js
 import { periodDueAt } from '../subscriptions/domain/orders/calendar.js';
 import { nextPayAt, type Order } from '../subscriptions/domain/orders/order.js';
 import type { SignedLink } from './link.js';
-import type {
-  BenefitRow,
-  JustClaimed,
-  LastPaid,
-  ListedBenefit,
-  PaymentRow,
-  RedeemList,
-  RedeemPage,
-  RedeemProduct,
-  ShownBenefit,
-} from './page-sql.js';
-import { FIRST_CODES, FIRST_TO_CLAIM } from './page-sql.js';
 import { webAddress } from './seller.js';
 import { toShownText } from './shown-text.js';
+import type { BenefitRow, JustClaimed, ShownBenefit } from './store/benefits-sql.js';
+import type { RedeemList } from './store/list-page-sql.js';
+import type { LastPaid, RedeemPage } from './store/main-page-sql.js';
+import type { RedeemProduct } from './store/order-sql.js';
+import { FIRST_CODES, FIRST_TO_CLAIM } from './store/page-sizes.js';
+import type { PaymentRow } from './store/payments-sql.js';
+import type { ListedBenefit } from './store/ranked-benefits-sql.js';
 import type { Visit } from './visit.js';
 
 interface BenefitFacts extends Pick<BenefitRow, 'cycleNo' | 'position' | 'faceValueCent' | 'icon'> {

@@ -10,7 +10,14 @@ import { unsealUserMobile } from '../subscriptions/steps/users/login-mobile.js';
 import { lockOrderByNumber } from '../subscriptions/store/orders/orders-sql.js';
 import { findUser } from '../subscriptions/store/users/users-sql.js';
 import { countGuessesLeft, countWrongGuess, findGuessLock, type GuessLock } from './guesses.js';
-import { countWrongCode, findTries, forgetTries, lockTries, storeCode, storeGuesses } from './unsubscribe-tries-sql.js';
+import {
+  countWrongCode,
+  findTries,
+  forgetTries,
+  lockTries,
+  storeCode,
+  storeGuesses,
+} from './store/unsubscribe-tries-sql.js';
 
 export type UnsubscribeOutcome =
   | { readonly kind: 'ended' }

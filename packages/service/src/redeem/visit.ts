@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Queryable } from '../platform/db/database.js';
 import type { CodesShown } from './codes-shown.js';
 import type { SignedLink } from './link.js';
-import { findChannelVersion, type RedeemOrder } from './page-sql.js';
+import { findChannelVersion, type RedeemOrder } from './store/order-sql.js';
 
 /** A visitor with a valid link, and the data that was read for the link. */
 export interface Visit<Read extends RedeemOrder = RedeemOrder> {

@@ -68,7 +68,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'subscriptions/steps': ['users', 'agreements', 'benefits', 'ending', 'payments', 'orders'],
   api: ['creation'],
   delivery: ['history', 'queue', 'receivers', 'transport', 'dispatcher'],
-  redeem: ['brand', 'texts', 'page'],
+  redeem: ['store', 'brand', 'texts', 'page'],
   'redeem/page': ['parts'],
   engine: ['housekeeping', 'metrics', 'jobs', 'recovery'],
   operator: [

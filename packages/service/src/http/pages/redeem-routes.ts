@@ -34,25 +34,16 @@ import {
   UNSUBSCRIBE_ACTION,
   type UnsubscribeTry,
 } from '../../redeem/page/unsubscribe-page.js';
-import {
-  type AskedPage,
-  type BenefitList,
-  type BenefitPosition,
-  type JustClaimed,
-  listClaimable,
-  listClaimableOfPeriod,
-  listPageBenefits,
-  type ReadPage,
-  type RedeemEnding,
-  type RedeemOrder,
-  readRedeemEnding,
-  readRedeemList,
-  readRedeemOrder,
-  readRedeemPages,
-  readRedeemPayments,
-} from '../../redeem/page-sql.js';
 import { EVERYTHING, findLinkToKeep } from '../../redeem/page-view.js';
 import { sellerOf } from '../../redeem/seller.js';
+import type { BenefitPosition, JustClaimed } from '../../redeem/store/benefits-sql.js';
+import { listClaimable, listClaimableOfPeriod } from '../../redeem/store/claimable-sql.js';
+import { type RedeemEnding, readRedeemEnding } from '../../redeem/store/ending-sql.js';
+import { readRedeemList } from '../../redeem/store/list-page-sql.js';
+import { type AskedPage, listPageBenefits, type ReadPage, readRedeemPages } from '../../redeem/store/main-page-sql.js';
+import { type RedeemOrder, readRedeemOrder } from '../../redeem/store/order-sql.js';
+import { readRedeemPayments } from '../../redeem/store/payments-sql.js';
+import type { BenefitList } from '../../redeem/store/ranked-benefits-sql.js';
 import type { SentLink, Texts } from '../../redeem/texts/en.js';
 import { chooseTexts } from '../../redeem/texts/language.js';
 import {

@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.js';
 import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
-import type { BenefitPosition } from '../page-sql.js';
+import type { BenefitPosition } from '../store/benefits-sql.js';
 import type { Frame } from './layout.js';
 
 export type PagePath = '' | '/benefits' | '/codes' | '/past' | '/payments' | '/unsubscribe' | '/ended';

@@ -1,7 +1,7 @@
 import { html, isolated } from '../html.js';
-import type { RedeemEnding } from '../page-sql.js';
 import { findLinkToKeep, productNameOf } from '../page-view.js';
 import { sellerOf } from '../seller.js';
+import type { RedeemEnding } from '../store/ending-sql.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
 import { type Frame, renderDocument } from './layout.js';

@@ -1,6 +1,4 @@
 import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
-import type { BenefitList, JustClaimed, RedeemList, RedeemPayments, RedeemProduct } from '../page-sql.js';
-import { PAGE_ENTRIES } from '../page-sql.js';
 import {
   groupByPeriod,
   isClaimed,
@@ -12,6 +10,12 @@ import {
   toPageBenefits,
 } from '../page-view.js';
 import { sellerOf } from '../seller.js';
+import type { JustClaimed } from '../store/benefits-sql.js';
+import type { RedeemList } from '../store/list-page-sql.js';
+import type { RedeemProduct } from '../store/order-sql.js';
+import { PAGE_ENTRIES } from '../store/page-sizes.js';
+import type { RedeemPayments } from '../store/payments-sql.js';
+import type { BenefitList } from '../store/ranked-benefits-sql.js';
 import type { Texts } from '../texts/en.js';
 import type { Visit } from '../visit.js';
 import { benefitText, type PagePath, pageAddress } from './addresses.js';

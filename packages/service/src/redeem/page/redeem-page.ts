@@ -1,9 +1,10 @@
 import { hasEnded } from '../../subscriptions/domain/orders/order-states.js';
 import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
 import type { SignedLink } from '../link.js';
-import type { JustClaimed, RedeemPage } from '../page-sql.js';
 import { createPageView, EVERYTHING, findLinkToKeep, type PageView } from '../page-view.js';
 import { type Seller, sellerOf } from '../seller.js';
+import type { JustClaimed } from '../store/benefits-sql.js';
+import type { RedeemPage } from '../store/main-page-sql.js';
 import type { Visit } from '../visit.js';
 import { pageAddress } from './addresses.js';
 import { type Frame, renderDocument } from './layout.js';

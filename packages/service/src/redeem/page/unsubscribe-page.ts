@@ -1,9 +1,9 @@
 import { nextPayAt } from '../../subscriptions/domain/orders/order.js';
 import { createFormToken } from '../form-token.js';
 import { type Html, html, isolated } from '../html.js';
-import type { RedeemEnding } from '../page-sql.js';
 import { productNameOf } from '../page-view.js';
 import { type Seller, sellerOf } from '../seller.js';
+import type { RedeemEnding } from '../store/ending-sql.js';
 import type { Texts } from '../texts/en.js';
 import type { UnsubscribeOutcome } from '../unsubscribe.js';
 import type { Visit } from '../visit.js';

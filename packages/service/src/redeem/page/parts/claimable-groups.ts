@@ -1,8 +1,8 @@
 import { createFormToken } from '../../form-token.js';
 import { countBytes, type Html, html } from '../../html.js';
 import type { SignedLink } from '../../link.js';
-import type { BenefitPosition } from '../../page-sql.js';
 import type { Claimable, ClaimableGroup } from '../../page-view.js';
+import type { BenefitPosition } from '../../store/benefits-sql.js';
 import type { Visit } from '../../visit.js';
 import { benefitText, type Place, postAddress, renderLinkInputs } from '../addresses.js';
 import type { Frame } from '../layout.js';

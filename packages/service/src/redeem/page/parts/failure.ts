@@ -2,8 +2,8 @@ import type { DeclineKind } from '@perennial/wire';
 import { declineKindOf, deriveDeclineKind } from '@perennial/wire/bridge';
 import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/order.js';
 import { type Html, html } from '../../html.js';
-import type { PaymentRow } from '../../page-sql.js';
 import type { Seller } from '../../seller.js';
+import type { PaymentRow } from '../../store/payments-sql.js';
 import type { Frame } from '../layout.js';
 
 type Failed = Pick<PaymentRow, 'failure'>;

@@ -1,6 +1,6 @@
 import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/order.js';
 import { type Html, html } from '../../html.js';
-import type { PaymentRow } from '../../page-sql.js';
+import type { PaymentRow } from '../../store/payments-sql.js';
 import type { Frame } from '../layout.js';
 import { whyFailed } from './failure.js';
 

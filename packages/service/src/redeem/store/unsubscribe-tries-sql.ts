@@ -7,9 +7,9 @@ import {
   type Queryable,
   type RowOf,
   statement,
-} from '../platform/db/database.js';
-import { epochMs } from '../platform/db/time-sql.js';
-import type { GuessCounts } from './guesses.js';
+} from '../../platform/db/database.js';
+import { epochMs } from '../../platform/db/time-sql.js';
+import type { GuessCounts } from '../guesses.js';
 
 /** The guesses of a user's visitors. The database's clock counts, because all nodes share it. */
 export type Tries = RowOf<typeof findTries>;
