@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { readDatabaseUrl } from '../../src/platform/db/database-url.js';
-import { SettingsError } from '../../src/platform/settings.js';
+import { SettingsError } from '../../src/platform/settings/values.js';
 import { freshDatabase } from '../support/database.js';
 
 const BASE = 'postgres://user:s3cret@db.example/perennial';

@@ -13,7 +13,7 @@ import { authorizePaymentChannel } from '../../src/operator/provisioning/payment
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createPeerAccess } from '../../src/platform/http-client/peer-access.js';
-import { readPeers } from '../../src/platform/settings.js';
+import { readPeers } from '../../src/platform/settings/peers.js';
 import { askForCode } from '../agreements/bridged.js';
 import { perennial } from '../cli/perennial.js';
 import { debitOf, gatewayTo, KEY, temporaryFolder } from '../institution/support.js';

@@ -46,6 +46,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'http',
   ],
   platform: [
+    'settings',
     'answers',
     'csv',
     'db',

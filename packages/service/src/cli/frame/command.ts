@@ -10,7 +10,8 @@ import { toVisibleJson } from '../../platform/escape-invisible.js';
 import { needsAdoption, UnconfirmedCopy } from '../../platform/installation/database-identity.js';
 import { type OpenOptions, openDatabaseFromSettings } from '../../platform/installation/open-database.js';
 import { PlainError } from '../../platform/plain-error.js';
-import { type Env, readSettings, type Settings } from '../../platform/settings.js';
+import type { Env } from '../../platform/settings/values.js';
+import { readSettings, type Settings } from '../../platform/settings.js';
 import { createGatewaysOnDemand } from './gateways.js';
 
 export interface JsonOption {

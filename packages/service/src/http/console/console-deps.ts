@@ -4,7 +4,7 @@ import type { Tools } from '../../operations/operation.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
 import type { Role } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';
-import type { SingleSignOnSettings } from '../../platform/settings.js';
+import type { SingleSignOnSettings } from '../../platform/settings/sign-in.js';
 import type { LargeBodies } from '../limits/large-bodies.js';
 
 /** `database` is for requests whose operator is not known yet. */

@@ -13,7 +13,7 @@ import {
   storeSingleSignOn,
 } from '../../operator/people/people-sql.js';
 import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
-import type { SingleSignOnSettings } from '../../platform/settings.js';
+import type { SingleSignOnSettings } from '../../platform/settings/sign-in.js';
 import { isThisMachine } from '../../platform/this-machine.js';
 import { createMinuteLimit } from '../answers/minute-limit.js';
 import { readCookie, setCookie } from './cookie.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { SettingsError } from '../settings.js';
+import { SettingsError } from '../settings/values.js';
 import { DURABLE_COMMITS, isSetByService, type SessionSettings } from './session.js';
 
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;

@@ -4,7 +4,7 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
-import { type PeerSettings, type ProxySettings, readPeerFiles } from '../settings.js';
+import { type PeerSettings, type ProxySettings, readPeerFiles } from '../settings/peers.js';
 import { isThisMachine } from '../this-machine.js';
 import { type Connection, openConnection, type Target } from './connection.js';
 import type { Deadline } from './deadline.js';

@@ -20,7 +20,8 @@ import { createKeyService, KeyServiceError } from '../secrets/key-service.js';
 import { readOrCreateInstallationKey, signAuditLog } from '../secrets/keyed-hasher.js';
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { createKey, openVault, type Vault } from '../secrets/vault.js';
-import { type Settings, SettingsError } from '../settings.js';
+import { SettingsError } from '../settings/values.js';
+import type { Settings } from '../settings.js';
 import { checkCell } from './cell-sql.js';
 import { claimDatabase, UnconfirmedCopy } from './database-identity.js';
 import {

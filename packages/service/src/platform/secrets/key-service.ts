@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { PlainError } from '../plain-error.js';
-import type { KeyServiceSettings } from '../settings.js';
+import type { KeyServiceSettings } from '../settings/master-keys.js';
 
 /** Wraps the master key of the installation outside of this process. The wrapped form is any text. */
 export interface KeyService {

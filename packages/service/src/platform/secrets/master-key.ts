@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { access, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type Settings, SettingsError } from '../settings.js';
+import { SettingsError } from '../settings/values.js';
+import type { Settings } from '../settings.js';
 
 /**
  * Returns the master keys of the settings. If the settings name neither a master key nor a key service, uses the key

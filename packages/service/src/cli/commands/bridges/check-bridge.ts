@@ -9,7 +9,8 @@ import { parseKey, readKeyFile } from '../../../operations/command/files.js';
 import { parseCurrencyOption, parseWholeNumber } from '../../../operations/command/parse.js';
 import { systemClock } from '../../../platform/clock.js';
 import { PlainError } from '../../../platform/plain-error.js';
-import { type Env, readPeers } from '../../../platform/settings.js';
+import { readPeers } from '../../../platform/settings/peers.js';
+import type { Env } from '../../../platform/settings/values.js';
 import { addCommand, CannotCheck, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { checkedText, isGood } from './check-bridge-text.js';
 

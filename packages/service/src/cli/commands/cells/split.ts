@@ -22,7 +22,7 @@ import { systemClock } from '../../../platform/clock.js';
 import { type Database, openDatabase } from '../../../platform/db/database.js';
 import { readDatabaseUrl } from '../../../platform/db/database-url.js';
 import { checkCell } from '../../../platform/installation/cell-sql.js';
-import type { Env } from '../../../platform/settings.js';
+import type { Env } from '../../../platform/settings/values.js';
 import { requireCells } from '../../frame/cells.js';
 import { addCommand, type CommandLine, type JsonOption } from '../../frame/command.js';
 import { askHaproxy } from './haproxy.js';
