@@ -14,7 +14,8 @@ import { createListener, declaresTooLargeBody, toTrustProxy } from './listener.j
 import { createAnswerSender } from './long-answers/long-answers.js';
 import { addMonitoringRoutes, addReadinessRoute, createMonitoringApp } from './monitoring.js';
 import { addNoticeRoutes, type NoticeRouteDeps } from './notices.js';
-import { addRedeemRoutes, type RedeemDeps } from './pages/redeem-routes.js';
+import type { RedeemDeps } from './pages/redeem-context.js';
+import { addRedeemRoutes } from './pages/redeem-routes.js';
 import { addSellerRoutes } from './pages/seller-routes.js';
 import { createPipeline, type PipelineDeps } from './pipeline.js';
 import { createRecorder, type RecordDeps } from './record-request.js';
