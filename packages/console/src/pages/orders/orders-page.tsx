@@ -10,7 +10,9 @@ import { ChoiceFilter, FilterBar, TextFilter } from '../../parts/lists/filter-ba
 import { FoldedFilters } from '../../parts/lists/folded-filters.tsx';
 import { List } from '../../parts/lists/list.tsx';
 import { EmptyList, filterField } from '../../parts/lists/list-parts.tsx';
+import { TotalsLine, useTotals } from '../../parts/lists/totals-line.tsx';
 import { Page } from '../../parts/page.tsx';
+import { moneyText } from '../../parts/values/money.tsx';
 import { useStatusChoices } from '../../parts/values/status.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { SelectionBar, useRowChoice } from '../bulk/selection-bar.tsx';
@@ -18,7 +20,6 @@ import { ORDERS_FILTERS } from './filters.ts';
 import { useModeTexts } from './mode-words.ts';
 import { useOrderColumns } from './order-columns.tsx';
 import { useTexts } from './texts.ts';
-import { TotalsLine, useTotals } from './totals-line.tsx';
 
 const keyOf = ({ orderNo }: OrderLine) => orderNo;
 
@@ -27,7 +28,7 @@ export default function OrdersPage() {
   const filters = useFilters(ORDERS_FILTERS);
   const list = usePages('/orders', filters.values, ({ orders }) => orders);
   const columns = useOrderColumns({ withUser: true });
-  const totals = useTotals(filters.values);
+  const totals = useTotals('/orders/totals', filters.values);
   const maySupport = useMayDo('support');
   const mayRefund = useMayDo('finance');
   const choice = useRowChoice(filters.values);
@@ -35,7 +36,20 @@ export default function OrdersPage() {
     <Page title={t('orders')}>
       <OrderFilters filters={filters} />
       <div>
-        <TotalsLine filter={filters.values} />
+        <TotalsLine
+          totals={totals}
+          of="orders"
+          filter={filters.values}
+          textsOf={({ isAtLeast, totalPaidAmountCent, totalRefundAmountCent }, count) => [
+            t(isAtLeast ? 'totalAtLeast' : 'totalOrders', { count }),
+            [
+              t('totalPaid', { amount: moneyText(totalPaidAmountCent) }),
+              t('totalRefunded', { amount: moneyText(totalRefundAmountCent) }),
+            ],
+            t('ofThose', { count }),
+          ]}
+          exportedText={(count) => t('exportDone', { count })}
+        />
         <List
           list={list}
           caption={t('caption')}

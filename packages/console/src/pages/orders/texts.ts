@@ -18,7 +18,6 @@ export const useTexts = dictionary({
   totalPaid: ['{amount} paid', '已收款 {amount}'],
   totalRefunded: ['{amount} refunded', '已退款 {amount}'],
   ofThose: ['of the first {count}', '仅统计前 {count} 个'],
-  totalsFailed: ['The totals could not be loaded.', '汇总加载失败。'],
   exportDone: ['{count} order exported|{count} orders exported', '已导出 {count} 个订单'],
   unsubscribe: ['Unsubscribe…', '批量退订…'],
   refund: ['Refund latest period…', '批量退款（最近一期）…'],

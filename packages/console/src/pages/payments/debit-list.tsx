@@ -1,8 +1,6 @@
 import { Stack } from '@mantine/core';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type FilterControl, useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
-import { api } from '../../api/client.ts';
 import type { Debit, RefundLine } from '../../api/order-types.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { useChannelNames, useInstitutionNames, useProductNames } from '../../catalog/catalog.ts';
@@ -15,6 +13,7 @@ import { ChoiceFilter, FilterBar } from '../../parts/lists/filter-bar.tsx';
 import { FoldedFilters } from '../../parts/lists/folded-filters.tsx';
 import { List } from '../../parts/lists/list.tsx';
 import { EmptyList, filterField, filterToggles } from '../../parts/lists/list-parts.tsx';
+import { useTotals } from '../../parts/lists/totals-line.tsx';
 import { countText, Money } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Status, useStatusChoices } from '../../parts/values/status.tsx';
@@ -170,12 +169,7 @@ function Filters({ filters, status, time, children }: FiltersProps) {
 function OpenElsewhere({ of, appId }: { readonly of: 'payments' | 'refunds'; readonly appId: string | undefined }) {
   const t = useTexts();
   const filter = { status: 'STARTED', appId } as const;
-  const path = `/${of}/totals` as const;
-  const { data } = useQuery({
-    queryKey: [path, filter],
-    queryFn: ({ signal }) => api.get(path, filter, signal),
-    placeholderData: keepPreviousData,
-  });
+  const { data } = useTotals(`/${of}/totals`, filter);
   if (!data || data.count === 0) return null;
   return (
     <p className="small">

@@ -20,7 +20,6 @@ export const useTexts = dictionary({
   refundTotalAtLeast: ['At least {count} refunds', '至少 {count} 笔退款'],
   sum: ['{amount} in total', '合计 {amount}'],
   ofThose: ['of the first {count}', '仅统计前 {count} 笔'],
-  totalsFailed: ['The totals could not be loaded.', '汇总加载失败。'],
   debitsExported: ['{count} debit exported|{count} debits exported', '已导出 {count} 笔扣款'],
   refundsExported: ['{count} refund exported|{count} refunds exported', '已导出 {count} 笔退款'],
   emptyDebits: ['There are no debits yet', '暂无扣款'],
