@@ -62,22 +62,7 @@ export function DebitList() {
           columns={columns}
           rowKey={({ attemptNo }) => attemptNo}
           rowLink={({ orderNo }) => ({ to: '/orders/$orderNo', params: { orderNo } })}
-          empty={
-            <EmptyList
-              filters={filters}
-              t={(key) =>
-                t(
-                  (
-                    {
-                      empty: 'emptyDebits',
-                      emptyHint: 'emptyDebitsHint',
-                      emptyFiltered: 'emptyDebitsFiltered',
-                    } as const
-                  )[key],
-                )
-              }
-            />
-          }
+          empty={<EmptyList filters={filters} t={(key) => t(`${key}Debits`)} />}
         />
       </div>
     </PaymentsFrame>
@@ -107,22 +92,7 @@ export function RefundList() {
           columns={columns}
           rowKey={({ refundNo }) => refundNo}
           rowLink={({ orderNo }) => ({ to: '/orders/$orderNo', params: { orderNo } })}
-          empty={
-            <EmptyList
-              filters={filters}
-              t={(key) =>
-                t(
-                  (
-                    {
-                      empty: 'emptyRefunds',
-                      emptyHint: 'emptyRefundsHint',
-                      emptyFiltered: 'emptyRefundsFiltered',
-                    } as const
-                  )[key],
-                )
-              }
-            />
-          }
+          empty={<EmptyList filters={filters} t={(key) => t(`${key}Refunds`)} />}
         />
       </div>
     </PaymentsFrame>

@@ -50,57 +50,47 @@ export function Summary({ summary, filters: { values, set } }: SummaryProps) {
       <div className={styles.summary}>
         <ShareBars
           title={t('byKind')}
-          empty={t('none')}
-          shares={byKind.map(({ declineKind, payments: count, amountCent }) => ({
-            key: declineKind,
-            label: kinds(declineKind),
-            count,
-            amountCent,
-            ...choice('declineKind', declineKind),
+          shares={byKind.map(({ declineKind: kind, ...sums }) => ({
+            ...sums,
+            key: kind,
+            label: kinds(kind),
+            ...choice('declineKind', kind),
           }))}
         />
         <ShareBars
           title={t('byReason')}
-          empty={t('none')}
-          shares={mergeReasons(byReason).map(({ reason, payments: count, amountCent }) => ({
+          shares={mergeReasons(byReason).map(({ reason, ...sums }) => ({
+            ...sums,
             key: String(reason),
             label: reason ?? t('noReason'),
-            count,
-            amountCent,
             ...(reason === null ? {} : choice('reason', reason)),
           }))}
         />
         <Stack gap={16} miw={0}>
           <ShareBars
             title={t('byInstitution')}
-            empty={t('none')}
-            shares={byInstitution.map(({ paymentChannelCode: code, payments: count, amountCent }) => ({
+            shares={byInstitution.map(({ paymentChannelCode: code, ...sums }) => ({
+              ...sums,
               key: code,
               label: institutions.of(code),
-              count,
-              amountCent,
               ...choice('paymentChannelCode', code),
             }))}
           />
           <ShareBars
             title={t('byTry')}
-            empty={t('none')}
-            shares={byTry.map(({ tryNo, payments: count, amountCent }) => ({
+            shares={byTry.map(({ tryNo, ...sums }) => ({
+              ...sums,
               key: String(tryNo),
               label: t('tried', { count: tryNo }),
-              count,
-              amountCent,
             }))}
           />
           <ShareBars
             title={t('recovered')}
-            empty={t('none')}
             tone="positive"
-            shares={recoveredByTry.map(({ tryNo, payments: count, amountCent }) => ({
+            shares={recoveredByTry.map(({ tryNo, ...sums }) => ({
+              ...sums,
               key: String(tryNo),
               label: t('try', { tryNo }),
-              count,
-              amountCent,
             }))}
           />
         </Stack>
