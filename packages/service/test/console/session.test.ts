@@ -1,15 +1,17 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { inTransaction } from '../../src/operator/operator.js';
 import { isPassword } from '../../src/operator/people/passwords.js';
-import { createPerson, disablePerson, resetPerson, setRole } from '../../src/operator/people/people.js';
+import { createPerson, disablePerson, enablePerson, resetPerson, setRole } from '../../src/operator/people/people.js';
 import type { Role } from '../../src/operator/people/roles.js';
 import { beginTotp, confirmTotp } from '../../src/operator/people/second-factor.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
 import { keyPlaces } from '../../src/platform/secrets/stored-keys.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
-import { ask, CHEAP_HASH, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
+import { ask, CHEAP_HASH, type ConsoleClient, consoleClient, createPersonWithPassword, PASSWORD } from './support.js';
 
 const service = ofFile(testService);
 beforeEach(async () => {
@@ -446,6 +448,32 @@ describe('a session', () => {
     expect([(await third.get('/session')).status, (await fourth.get('/session')).status]).toEqual([200, 401]);
     expect((await signIn('ann')).status).toBe(401);
     expect((await signIn('ann', 'another good password')).status).toBe(200);
+  });
+
+  it.each([
+    ['sign-in', 'reset', () => signIn('ann')],
+    ['sign-in', 'disabled', () => signIn('ann')],
+    [
+      'change of the password',
+      'reset',
+      (ann: ConsoleClient) => ann.put('/account/password', { current: PASSWORD, password: 'another good password' }),
+    ],
+  ] as const)('does not survive a %s that was in progress when the operator was %s', async (_what, how, send) => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    const { database } = service.fresh;
+    const { sent, setupToken } = await inTransaction(service.operator, async (_tx, joined) => {
+      const reset = how === 'reset' ? await resetPerson(joined, { name: 'ann' }) : undefined;
+      if (!reset) await disablePerson(joined, { name: 'ann' });
+      const reply = send(ann);
+      await until('a request that waits for the row', async () => (await lockWaits(database)) > 0);
+      return { sent: reply, setupToken: reset?.setupToken ?? null };
+    });
+    const token = tokenOf(await sent);
+    await enablePerson(service.operator, { name: 'ann' });
+    expect((await asked(token)).status).toBe(401);
+    expect((await signIn('ann', 'another good password')).status).toBe(401);
+    if (how === 'reset') expect((await setUp(setupToken, 'a third good password')).body).toEqual({ name: 'ann' });
   });
 
   it("is extended by the operator's actions, not by background requests of a page", async () => {

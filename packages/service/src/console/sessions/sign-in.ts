@@ -199,21 +199,24 @@ interface BeginOptions {
   readonly replaces?: Buffer | null;
 }
 
-/** Begins a session and ends the browser's former session. */
+/**
+ * Begins a session and ends the browser's former session. Throws WrongProof if the operator was disabled or reset, or
+ * got another password, while `person` was checked.
+ */
 export async function beginSession(
   { database }: SignInDeps,
-  { personId, name }: PersonRow,
+  { personId, name, passwordHash }: PersonRow,
   visitor: Visitor,
   { by, isProven = true, replaces }: BeginOptions,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await database.transaction(async (tx) => {
+    if (!(await storeSignIn(tx, personId, passwordHash))) throw new WrongProof();
     const { address, userAgent } = visitor;
     const former = replaces ?? (visitor.token === undefined ? undefined : hashToken(visitor.token));
     if (former) await deleteSessionOfToken(tx, former);
     const isBySingleSignOn = by === 'single sign-on';
     await insertSession(tx, { tokenHash: hashToken(token), personId, address, userAgent, isBySingleSignOn, isProven });
-    await storeSignIn(tx, personId);
     await recordAudit(tx, { actor: name, action: 'session.begin', subject: name, detail: { by }, address });
   });
   return token;

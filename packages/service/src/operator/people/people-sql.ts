@@ -161,9 +161,14 @@ export const removeSingleSignOn: Query<[personId: number], boolean> = declareHas
   parameters: ['bigint'],
 });
 
-export const storeSignIn: Query<[personId: number], void> = declareWrite({
-  text: 'update people set last_sign_in_at = now() where person_id = $1',
-  parameters: ['bigint'],
+/**
+ * Stores the time of a sign-in, and locks the operator. Returns false if the operator is disabled, or no longer has the
+ * password that was checked.
+ */
+export const storeSignIn: Query<[personId: number, passwordHash: string | null], boolean> = declareHas({
+  text: `update people set last_sign_in_at = now()
+     where person_id = $1 and status = 'ACTIVE' and password_hash is not distinct from $2 returning 1`,
+  parameters: ['bigint', 'text?'],
 });
 
 /** Locks the rows, so that two admins cannot disable each other concurrently. */
@@ -188,6 +193,12 @@ const END_SESSIONS = statement({
 export async function endSessions(tx: Queryable, personId: number, except: string | null = null): Promise<void> {
   await tx.query(END_SESSIONS, [personId, except]);
 }
+
+/** Returns false if the session has ended. */
+export const hasSession: Query<[sessionId: string], boolean> = declareHas({
+  text: 'select 1 from console_sessions where session_id = $1',
+  parameters: ['uuid'],
+});
 
 /** Unlocks the account, for every address. */
 export const forgetFailures: Query<[name: string], void> = declareWrite({

@@ -8,6 +8,7 @@ import {
   endSessions,
   findPerson,
   forgetFailures,
+  hasSession,
   insertPerson,
   lockActiveAdmins,
   lockPerson,
@@ -160,6 +161,8 @@ export async function changePassword(
   if (before) await requireNewPassword(password, before);
   const passwordHash = await hashPassword(password, name);
   await changePerson(operator, name, 'person.set-password', async (tx, person) => {
+    // An admin may have reset the operator while the hashes were computed. The checked password is then wrong.
+    if (!(await hasSession(tx, sessionId))) throw refusal('current-password-wrong')`the current password is wrong`;
     await storePassword(tx, person.personId, passwordHash);
     await endSessions(tx, person.personId, sessionId);
     return {};
