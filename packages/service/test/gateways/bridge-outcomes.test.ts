@@ -66,6 +66,7 @@ describe('a debit', () => {
     ['success with too large an amount', { ...SUCCESS, amountCent: 2 ** 53 }, unknown],
     ['success without a time', { ...SUCCESS, paidAt: undefined }, unknown],
     ['success with an impossible time', { ...SUCCESS, paidAt: 8.64e15 }, unknown],
+    ['success in the year 10000 of UTC+8', { ...SUCCESS, paidAt: Date.UTC(9999, 11, 31, 16) }, unknown],
     ['success without a reference', { ...SUCCESS, institutionRef: '' }, unknown],
     ['success with an unprintable reference', { ...SUCCESS, institutionRef: 'a\u0000b' }, unknown],
     ['a decline without a kind', { attemptNo: '7', status: 'DECLINED', reason: 'x' }, unknown],

@@ -6,8 +6,8 @@ export const MAX_NUMBER_LENGTH = 64;
 /** The length limit for text in the service's interface. Shared agreement numbers come from there. */
 export const MAX_TEXT_LENGTH = 1024;
 const MAX_REASON_LENGTH = 200;
-/** The end of the year 9999 in UTC. Later times have no four-digit year. */
-const MAX_TIME = 253_402_300_799_999;
+/** The end of the year 9999 in UTC+8. Later times have no four-digit year. */
+const MAX_TIME = 253_402_271_999_999;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
