@@ -177,6 +177,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'session-not-yours': '这不是您的登录会话',
   'setup-link-invalid': '链接无效、已使用或已过期（一天），请联系管理员重新生成',
   'statement-empty': '对账单为空',
+  'statement-endless': '{1} 的对账单页数过多或读取时间过长',
   'statement-line': '对账单第 {1} 行：{2}',
   'statement-number-changed':
     '对账单第 {1} 行：{2} 列的值 {3} 已被电子表格软件改写。请重新导出，不要用电子表格软件保存后再上传',

@@ -173,6 +173,7 @@ const NOT_NOW = [
   'second-supporter-needed',
   'session-not-yours',
   'setup-link-invalid',
+  'statement-endless',
   'statement-repeats',
   'statement-unusable',
   'support-decides',

@@ -4,7 +4,11 @@ import { createServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { signResponse } from '@perennial/wire/bridge';
 import { describe, expect, it } from 'vitest';
-import { createBridgeGateway, StatementUnavailable } from '../../src/gateways/bridge/bridge-gateway.js';
+import {
+  type BridgeOptions,
+  createBridgeGateway,
+  StatementUnavailable,
+} from '../../src/gateways/bridge/bridge-gateway.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { BEHALF, CARD, debitOf, gatewayTo, KEY } from '../institution/support.js';
 import { capturedLog } from '../support/captured-log.js';
@@ -317,12 +321,12 @@ describe('a statement', () => {
     bookedAt: 1_700_000_000_000,
     institutionRef: `R${number}`,
   });
-  async function read(answer: (cursor: unknown) => object) {
+  async function read(answer: (cursor: unknown) => object, options: Partial<BridgeOptions> = {}) {
     const url = await bridge((request, response, body) =>
       signed(request, response, answer(JSON.parse(body.toString()).cursor)),
     );
     const numbers: string[] = [];
-    for await (const { number } of gatewayTo(url).statement('2026-03-20')) numbers.push(number);
+    for await (const { number } of gatewayTo(url, options).statement('2026-03-20')) numbers.push(number);
     return numbers;
   }
   const day = '2026-03-20';
@@ -348,5 +352,13 @@ describe('a statement', () => {
     ['is of another day', () => ({ day: '2026-03-21', lines: [], nextCursor: null })],
   ])('that %s is not taken as complete', async (_what, answer) => {
     await expect(read(answer)).rejects.toThrow(StatementUnavailable);
+  });
+
+  it.each([
+    ['pages', { statementPages: 3 }],
+    ['time', { deadlineMs: { statement: 0 } }],
+  ])('is limited in its %s', async (_what, options) => {
+    const endless = (cursor: unknown) => ({ day, lines: [line('1')], nextCursor: `${cursor}x` });
+    await expect(read(endless, options)).rejects.toThrow('does not end');
   });
 });

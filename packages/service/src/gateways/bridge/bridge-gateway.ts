@@ -30,10 +30,17 @@ import {
 export interface Deadlines {
   readonly debit: number;
   readonly other: number;
+  /** For all pages of a day's statement. */
+  readonly statement: number;
 }
 
-/** Debits have less time than other calls, because the channel waits for the answer of a first debit. */
-const DEADLINES: Deadlines = { debit: 8_000, other: 10_000 };
+/**
+ * Debits have less time than other calls, because the channel waits for the answer of a first debit. A statement has an
+ * hour, for which a node leases the bridge's reconciliation.
+ */
+const DEADLINES: Deadlines = { debit: 8_000, other: 10_000, statement: 3_600_000 };
+/** Ten million lines if the pages are full. Without a limit, a bridge could fill the disk. */
+const MAX_STATEMENT_PAGES = 10_000;
 const MAX_CONNECTIONS = 64;
 
 export interface BridgeOptions {
@@ -52,6 +59,8 @@ export interface BridgeOptions {
   readonly deadlineMs?: Partial<Deadlines>;
   /** The maximum number of concurrent calls. Further calls wait within their deadlines. */
   readonly connections?: number;
+  /** The maximum number of pages of a day's statement. */
+  readonly statementPages?: number;
   readonly log?: Logger;
   /** Default: no client certificate, the certificate authorities that Node trusts, no proxy. */
   readonly peers?: PeerAccess | undefined;
@@ -90,6 +99,7 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
     onHandshake,
     clock,
     connections = MAX_CONNECTIONS,
+    statementPages = MAX_STATEMENT_PAGES,
     log,
     peers,
   } = options;
@@ -218,8 +228,14 @@ export function createBridgeGateway(options: BridgeOptions): BridgeGateway {
     },
 
     async *statement(day): AsyncGenerator<StatementLine> {
+      const began = performance.now();
       let cursor: string | undefined;
+      let pages = 0;
       do {
+        pages += 1;
+        if (pages > statementPages || performance.now() - began > deadlines.statement) {
+          throw createRefusal(StatementUnavailable, 'statement-endless')`the statement of ${day} does not end`;
+        }
         const answer = await call('statement', { day, cursor: cursor ?? null });
         const page = answer === undefined ? undefined : readStatementPage(answer, day);
         if (page === undefined)
