@@ -1,5 +1,6 @@
 import { redeemUrl } from '@perennial/wire';
 import { createFormToken } from '../dist/redeem/form-token.js';
+import { CLAIM_ACTION } from '../dist/redeem/page/parts/claimable-groups.js';
 
 /** The first order number of the orders with two unclaimed benefits each. */
 const FIRST = 810_000_000_001;
@@ -50,8 +51,9 @@ export function claimBenefit(channel) {
   claimed += 1;
   const { searchParams: fields } = linkTo(channel, orderNo);
   const link = { sig: fields.get('sig') };
-  const token = createFormToken(Buffer.from(channel.callbackSecret, 'base64'), link, `claim 1 ${position}`);
-  fields.set('claim', `1-${position}-${token}`);
+  const token = createFormToken(Buffer.from(channel.callbackSecret, 'base64'), link, CLAIM_ACTION);
+  fields.set('token', token);
+  fields.set('claim', `1-${position}`);
   return {
     method: 'POST',
     path: '/redeem/claim',

@@ -16,7 +16,7 @@ export function isValidFormToken(given: string, callbackSecret: Uint8Array, link
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-/** Truncated to 128 bits to keep the page small, because every button has a token. */
+/** Truncated to 128 bits to keep the page small. */
 function computeMac(callbackSecret: Uint8Array, { sig }: SignedLink, action: string): Buffer {
   return Buffer.from(hmacSha256(callbackSecret, `redeem form\n${action}\n${sig}`).subarray(0, 16));
 }

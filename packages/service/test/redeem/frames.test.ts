@@ -70,6 +70,6 @@ describe('REDEEM_URL', () => {
     const page = await on.get(data.redeemUrl.replace(/^.*(?=\/redeem)/, ''));
     expect(page.text).toContain('action="/pay/redeem/claim"');
     expect(page.text).toMatch(/href="\/pay\/redeem\/page\.[0-9a-f]{12}\.css"/);
-    expect(Object.keys(formOf(page))).toEqual(['orderNo', 'appId', 'channelUserId', 'exp', 'sig']);
+    expect(Object.keys(formOf(page))).toEqual(['orderNo', 'appId', 'channelUserId', 'exp', 'sig', 'token']);
   });
 });

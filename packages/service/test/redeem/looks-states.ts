@@ -162,8 +162,7 @@ const STATES: readonly MakeState[] = [
     const path = at(locked.path, 'unsubscribe');
     const digits = locked.mobile.endsWith('0000') ? '1111' : '0000';
     const { baseUrl } = on.service;
-    const { text, ...page } = await get(baseUrl, path);
-    const fields = formOf({ ...page, text: text.replace(/<form class="other-way".*/s, '') });
+    const fields = formOf(await get(baseUrl, path));
     for (let tries = 5; tries > 0; tries -= 1) await post(baseUrl, '/redeem/unsubscribe', { ...fields, digits });
     return { locked: path };
   },
@@ -185,7 +184,7 @@ const STATES: readonly MakeState[] = [
     const months = await order(on, language);
     await advance(on, months, { cycles: 3 });
     const page = await get(on.service.baseUrl, months.path);
-    const [, everything = ''] = /name="period" value="(all-[^"]+)"/.exec(page.text) ?? [];
+    const [, everything = ''] = /name="period" value="(all)"/.exec(page.text) ?? [];
     const answer = await post(on.service.baseUrl, '/redeem/claim-all', { ...formOf(page), period: everything });
     return { 'everything claimed': (answer.headers.location ?? '').replace(/#.*/, '') };
   },

@@ -30,7 +30,7 @@ const statusOf = async ({ orderNo }: Ordered) => (await on.channel.call('orders/
 
 /** Returns the fields of the form that posts to an address, from a page with several forms. */
 function fieldsOf({ text, ...reply }: Reply, action: string) {
-  const [, form = ''] = new RegExp(`<form [^>]*action="${action}"[^>]*>(.*?)</form>`, 's').exec(text) ?? [];
+  const [form = ''] = new RegExp(`<form [^>]*action="${action}"[^>]*>.*?</form>`, 's').exec(text) ?? [];
   return formOf({ ...reply, text: form });
 }
 

@@ -111,16 +111,17 @@ const unescaped = (text: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** Returns the names and values of a page's hidden form fields. */
+/** Returns the names and values of the hidden fields of a page's first form. */
 export function formOf({ text }: Reply): Record<string, string> {
-  const inputs = text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
+  const [form = ''] = /<form[\s\S]*?<\/form>/.exec(text) ?? [];
+  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
   return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, unescaped(value)]));
 }
 
 /** Returns the values of a page's claim buttons, by benefit name and period: `VIP pass 1`. */
 export function claimsOf({ text }: Reply): Map<string, string> {
   const items = text.matchAll(
-    /<h4[^>]*><bdi>([^<]*)<\/bdi><\/h4>(?:(?!<\/li>)[\s\S])*?name="claim" value="(\d+)(-[^"]+)"/g,
+    /<h4[^>]*><bdi>([^<]*)<\/bdi><\/h4>(?:(?!<\/li>)[\s\S])*?name="claim" value="(\d+)(-\d+)"/g,
   );
   return new Map(
     [...items].map(([, name = '', cycleNo = '', rest = '']) => [`${name} ${cycleNo}`, `${cycleNo}${rest}`]),
@@ -129,9 +130,7 @@ export function claimsOf({ text }: Reply): Map<string, string> {
 
 /** Returns the values of a page's buttons that claim a whole period, by period. */
 export const claimAllsOf = ({ text }: Reply): Map<string, string> =>
-  new Map(
-    [...text.matchAll(/name="period" value="((\d+)-[^"]+)"/g)].map(([, value = '', period = '']) => [period, value]),
-  );
+  new Map([...text.matchAll(/name="period" value="(\d+)"/g)].map(([, period = '']) => [period, period]));
 
 export const codesOf = ({ text }: Reply): string[] =>
   [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);

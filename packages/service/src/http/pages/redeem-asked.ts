@@ -47,12 +47,6 @@ export function readBenefit(text: string | undefined): BenefitPosition | undefin
   return cycleNo === undefined ? undefined : { cycleNo: Number(cycleNo), position: Number(position) };
 }
 
-/** Parses a benefit, followed by a dash and a token. */
-export function readBenefitToken(text = ''): { benefit: BenefitPosition | undefined; token: string | undefined } {
-  const [, benefit, token] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [];
-  return { benefit: readBenefit(benefit), token };
-}
-
 /** Parses what was just claimed: everything, a period or a benefit. */
 export function readDone(text: string | undefined): JustClaimed | undefined {
   if (text === 'all') return EVERYTHING;

@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { claimEach } from '../../redeem/claim-period.js';
 import { type FormFields, readFormLink, type SignedLink } from '../../redeem/link.js';
 import { benefitText, doneAddress } from '../../redeem/page/addresses.js';
-import { CLAIM_EVERYTHING_ACTION, claimAction, claimAllAction } from '../../redeem/page/parts/claimable-groups.js';
+import { CLAIM_ACTION } from '../../redeem/page/parts/claimable-groups.js';
 import type { BenefitPosition } from '../../redeem/store/benefits-sql.js';
 import { listClaimable, listClaimableOfPeriod } from '../../redeem/store/claimable-sql.js';
 import type { Texts } from '../../redeem/texts/en.js';
 import { createLinkCheck, type Visit } from '../../redeem/visit.js';
 import type { ClaimOutcome } from '../../subscriptions/steps/benefits/claim-benefit.js';
 import { redirect } from './redeem-answer.js';
-import { readBenefit, readBenefitToken } from './redeem-asked.js';
+import { readBenefit } from './redeem-asked.js';
 import { isToken, type RedeemContext } from './redeem-context.js';
 import { MAX_FORM_BYTES } from './redeem-form.js';
 import type { RedeemViews } from './redeem-views.js';
@@ -53,12 +53,12 @@ export function addClaimForms(
   ): Promise<FastifyReply | 'post' | 'counted'> {
     const link = fields && readFormLink(fields);
     const channel = link && findChannelOf(link);
-    const { benefit, token } = readBenefitToken(fields?.get('claim'));
-    if (!channel || !benefit || !isToken(token, { channel, link }, claimAction(benefit))) return 'post';
+    const benefit = readBenefit(fields?.get('claim'));
+    if (!channel || !benefit || !isToken(fields.get('token'), { channel, link }, CLAIM_ACTION)) return 'post';
     limits.checkLink(link.sig, 'post');
     const caller = callers.get(request);
     if (!(await deps.claimTogether(channel, link.channelUserId, benefitOf(link, benefit), caller))) return 'counted';
-    return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields?.get('from')), benefitText(benefit)));
+    return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields.get('from')), benefitText(benefit)));
   }
 
   pages.post('/redeem/claim', { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
@@ -66,8 +66,8 @@ export function addClaimForms(
     const answered = await claimAtOnce(request, reply, post);
     if (typeof answered !== 'string') return answered;
     const claim = async (fields: FormFields, visited: Visit) => {
-      const { benefit, token } = readBenefitToken(fields.get('claim'));
-      if (!benefit || !isToken(token, visited, claimAction(benefit))) return refusePost(reply);
+      const benefit = readBenefit(fields.get('claim'));
+      if (!benefit || !isToken(fields.get('token'), visited, CLAIM_ACTION)) return refusePost(reply);
       const frame = frameOf(request);
       const notice = claimNotice(frame.texts, await claimByItself(request, visited, benefit));
       const from = fields.get('from');
@@ -79,17 +79,15 @@ export function addClaimForms(
 
   pages.post('/redeem/claim-all', { bodyLimit: MAX_FORM_BYTES }, (request, reply) =>
     withPost(reply, readPost(request), async (fields, visited) => {
-      const [, period = '', token] = /^([1-9]\d{0,3}|all)-(.*)$/.exec(fields.get('period') ?? '') ?? [];
+      const [period] = /^([1-9]\d{0,3}|all)$/.exec(fields.get('period') ?? '') ?? [];
+      if (period === undefined || !isToken(fields.get('token'), visited, CLAIM_ACTION)) return refusePost(reply);
       const isEverything = period === 'all';
-      const cycleNo = Number(period);
-      const action = isEverything ? CLAIM_EVERYTHING_ACTION : claimAllAction(cycleNo);
-      if (!isToken(token, visited, action)) return refusePost(reply);
       const { channel, link } = visited;
       const { channelId } = channel;
       const db = databaseOf(channel);
       const those = await (isEverything
         ? listClaimable(db, channelId, link.orderNo, clock.now())
-        : listClaimableOfPeriod(db, channelId, link.orderNo, cycleNo, clock.now()));
+        : listClaimableOfPeriod(db, channelId, link.orderNo, Number(period), clock.now()));
       await claimEach(those, (one) => claimOne(request, visited, one));
       const place = isEverything ? undefined : readBenefit(fields.get('from'));
       return redirect(reply, doneAddress(frameOf(request), link, place, period));

@@ -101,8 +101,8 @@ const LIST_CONTENTS: Readonly<
   Record<BenefitList, (frame: Frame, visit: Visit, shown: readonly PageBenefit[], room: ListRoom) => ListContent>
 > = {
   TO_CLAIM(frame, visit, shown, room) {
-    const { groups, count } = renderGroups(frame, visit, keepWholeGroups(groupByPeriod(shown)), room);
-    return { content: html`${renderClaimForm(frame, visit.link, shown[0])}\n${groups}`, count };
+    const { groups, count } = renderGroups(frame, keepWholeGroups(groupByPeriod(shown)), room);
+    return { content: html`${renderClaimForm(frame, visit, shown[0])}\n${groups}`, count };
   },
   CLAIMED(frame, { link }, shown) {
     let bytes = MAX_CODE_BYTES;

@@ -93,15 +93,15 @@ function renderClaimableSection(frame: Frame, visit: Visit, view: PageView, now:
   const { texts } = frame;
   const { link } = visit;
   const { toClaim, toClaimCount } = view;
-  const { groups, count } = renderGroups(frame, visit, toClaim, { now, mostBytes: MAX_CLAIMABLE_BYTES });
+  const { groups, count } = renderGroups(frame, toClaim, { now, mostBytes: MAX_CLAIMABLE_BYTES });
   if (toClaimCount === 0) return renderNothingToClaim(frame, view);
-  const everything = view.isOfManyPeriods ? renderClaimEverything(frame, visit, toClaimCount) : undefined;
+  const everything = view.isOfManyPeriods ? renderClaimEverything(frame, toClaimCount) : undefined;
   const all =
     toClaimCount > count &&
     html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/benefits')}">${texts.allToClaim(toClaimCount)}</a></p>\n`;
   return html`<section class="panel" aria-labelledby="to-claim">
 <h2 id="to-claim">${texts.toClaim} <span class="count">${toClaimCount}</span></h2>
-${renderClaimForm(frame, link)}
+${renderClaimForm(frame, visit)}
 ${everything}${groups}${all || undefined}</section>
 `;
 }

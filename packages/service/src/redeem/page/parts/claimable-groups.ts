@@ -1,25 +1,22 @@
 import { createFormToken } from '../../form-token.js';
 import { countBytes, type Html, html } from '../../html.js';
-import type { SignedLink } from '../../link.js';
 import type { Claimable, ClaimableGroup } from '../../page-view.js';
-import type { BenefitPosition } from '../../store/benefits-sql.js';
 import type { Visit } from '../../visit.js';
 import { benefitText, type Place, postAddress, renderLinkInputs } from '../addresses.js';
 import type { Frame } from '../layout.js';
 import { benefitAnchor, nameAnchor, renderBenefitHead, renderDescription } from './benefit-item.js';
 
-/** The actions for which form tokens are issued: claiming one benefit, all benefits of a period, or everything. */
-export const claimAction = ({ cycleNo, position }: BenefitPosition): string => `claim ${cycleNo} ${position}`;
-export const claimAllAction = (cycleNo: number): string => `claim-all ${cycleNo}`;
-/** Claiming the benefits of all periods. */
-export const CLAIM_EVERYTHING_ACTION = 'claim-everything';
+/** The action for which a form token is issued: claiming benefits of the link's order. */
+export const CLAIM_ACTION = 'claim';
 
 /**
  * The form that all claim buttons share. On a list page it names the first benefit, so that the user returns to this
  * page after the claim.
  */
-export const renderClaimForm = (frame: Frame, link: SignedLink, place?: Place): Html =>
-  html`<form id="claim" method="post" action="${postAddress(frame, '/claim')}">${renderLinkInputs(link)}${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
+export function renderClaimForm(frame: Frame, { channel, link }: Visit, place?: Place): Html {
+  const token = createFormToken(channel.callbackSecret, link, CLAIM_ACTION);
+  return html`<form id="claim" method="post" action="${postAddress(frame, '/claim')}">${renderLinkInputs(link)}<input type="hidden" name="token" value="${token}">${place && html`<input type="hidden" name="from" value="${benefitText(place)}">`}</form>`;
+}
 
 export interface RenderedGroups {
   readonly groups: readonly Html[];
@@ -30,7 +27,6 @@ export interface RenderedGroups {
 /** Renders as many benefits as fit into the given bytes, but at least one. The last group may be incomplete. */
 export function renderGroups(
   frame: Frame,
-  visit: Visit,
   groups: readonly ClaimableGroup[],
   { now, mostBytes }: { readonly now: number; readonly mostBytes: number },
 ): RenderedGroups {
@@ -41,25 +37,25 @@ export function renderGroups(
     const items: Html[] = [];
     for (const one of group.benefits) {
       const own = sharedDeadline(group) === undefined ? renderDeadline(frame, one, now) : undefined;
-      const item = renderItem(frame, visit, one, own);
+      const item = renderItem(frame, one, own);
       room -= countBytes(item);
       if (room < 0 && count > 0) break;
       items.push(item);
       count += 1;
     }
-    if (items.length > 0) rendered.push(renderGroup(frame, visit, group, items, now));
+    if (items.length > 0) rendered.push(renderGroup(frame, group, items, now));
     if (room < 0) break;
   }
   return { groups: rendered, count };
 }
 
-function renderGroup(frame: Frame, { channel, link }: Visit, group: ClaimableGroup, items: Html[], now: number): Html {
+function renderGroup(frame: Frame, group: ClaimableGroup, items: Html[], now: number): Html {
   const { texts } = frame;
   const { cycleNo, count } = group;
   const shared = sharedDeadline(group);
   const all =
     count > 1 &&
-    html`<p class="claim-all"><button class="button button-soft" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="${cycleNo}-${createFormToken(channel.callbackSecret, link, claimAllAction(cycleNo))}">${texts.claimAll(count)}</button></p>`;
+    html`<p class="claim-all"><button class="button button-soft" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="${cycleNo}">${texts.claimAll(count)}</button></p>`;
   return html`<section class="group" aria-labelledby="p-${cycleNo}">
 <div class="group-head"><h3 id="p-${cycleNo}">${texts.periodShort(cycleNo)}</h3>
 ${shared && renderDeadline(frame, shared, now)}</div>
@@ -70,11 +66,9 @@ ${all || undefined}</section>
 }
 
 /** Renders one button for the benefits of all periods. It belongs to the form of `renderClaimForm`. */
-export function renderClaimEverything(frame: Frame, { channel, link }: Visit, count: number): Html {
-  const token = createFormToken(channel.callbackSecret, link, CLAIM_EVERYTHING_ACTION);
-  return html`<p class="claim-all"><button class="button" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="all-${token}">${frame.texts.claimEverything(count)}</button></p>
+export const renderClaimEverything = (frame: Frame, count: number): Html =>
+  html`<p class="claim-all"><button class="button" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="all">${frame.texts.claimEverything(count)}</button></p>
 `;
-}
 
 /** Returns a benefit with the deadline that all benefits of the period share. Undefined if the deadlines differ. */
 const sharedDeadline = ({ benefits: [first, ...others] }: ClaimableGroup): Claimable | undefined =>
@@ -90,14 +84,13 @@ function renderDeadline({ texts }: Frame, { deadline }: Claimable, now: number):
   return html`<p class="deadline">${urgent}<span>${texts.claimBy(texts.dateTime(deadline))}</span></p>`;
 }
 
-function renderItem(frame: Frame, { channel, link }: Visit, one: Claimable, ownDeadline: Html | undefined): Html {
+function renderItem(frame: Frame, one: Claimable, ownDeadline: Html | undefined): Html {
   const { texts } = frame;
   const id = `${benefitAnchor(one)}-claim`;
-  const token = createFormToken(channel.callbackSecret, link, claimAction(one));
   const worth = one.faceValueCent === 0 ? undefined : texts.worth(frame.money(one.faceValueCent));
   return html`<li class="benefit" id="${benefitAnchor(one)}">
 ${renderBenefitHead(frame, one, worth, 'h4')}
-${renderDescription(one)}${ownDeadline}<button class="button" id="${id}" form="claim" name="claim" value="${one.cycleNo}-${one.position}-${token}" aria-labelledby="${id} ${nameAnchor(one)}">${texts.claim}</button>
+${renderDescription(one)}${ownDeadline}<button class="button" id="${id}" form="claim" name="claim" value="${benefitText(one)}" aria-labelledby="${id} ${nameAnchor(one)}">${texts.claim}</button>
 </li>
 `;
 }
