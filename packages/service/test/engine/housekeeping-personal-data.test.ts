@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
+import { createUserDeletion } from '../../src/engine/housekeeping/personal-data.js';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { recordAudit } from '../../src/operator/audit/audit.js';
 import { verifyAudit } from '../../src/operator/audit/audit-chain.js';
 import { readUserData } from '../../src/operator/orders/users/export-user.js';
+import type { Database, Queryable, Statement, Transaction } from '../../src/platform/db/database.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
+import { lockWaits } from '../support/database.js';
 import {
   bindCard,
   collectRequest,
@@ -144,6 +147,48 @@ describe('users without orders', () => {
     await tidy();
     expect((await ids()).toSorted()).toEqual([ordered, bound].toSorted());
   });
+});
+
+/** The advisory lock that the deletion of users waits for while it reads them. */
+const READING = 77;
+
+/** Returns the database with a deletion of users that waits for READING when it has begun to read. */
+function slowed(database: Database): Database {
+  const slow = (one: Queryable) =>
+    ({
+      ...one,
+      query: (statement: Statement, ...values: [never]) => {
+        const text = statement.text.replace(
+          'u.bound_at',
+          `pg_advisory_xact_lock_shared(${READING}) is not null and $&`,
+        );
+        return one.query({ ...statement, text }, ...values);
+      },
+    }) as Transaction;
+  return {
+    ...database,
+    ...slow(database),
+    transaction: (work, ...options) => database.transaction((tx) => work(slow(tx)), ...options),
+  };
+}
+
+it('a user whose first order is stored while users are deleted is kept', async () => {
+  const channelUserId = unique('user');
+  const request = collectRequest(channel, { channelUserId });
+  await create(request);
+  await sql('delete from external_orders');
+  await sql(`update channel_users set bound_at = now() - interval '91 days'`);
+  await sql(`delete from job_marks where job = 'users-deleted'`);
+  const { database } = service.fresh;
+  let deletion: Promise<unknown> | undefined;
+  await database.transaction(async (tx) => {
+    await tx.query(`select pg_advisory_xact_lock(${READING})`);
+    deletion = createUserDeletion(slowed(database))();
+    await expect.poll(() => lockWaits(database)).toBe(1);
+    await create({ ...request, externalOrderNo: unique('order') });
+  });
+  await deletion;
+  expect(await sql('select from channel_users where channel_user_id = $1', [channelUserId])).toHaveLength(1);
 });
 
 it('notes and comments are deleted after two years, texts of audit entries after three, and the chain verifies', async () => {

@@ -63,22 +63,35 @@ export const createAgreementMasking = (database: Database, channels: ChannelRegi
   });
 const scanAgreements = declareDailyScan('agreements-masked', 'agreements');
 
-const DELETE_USERS_IN_PAGES = statement({
-  text: `delete from channel_users where ctid = any(array(
-       select u.ctid from channel_users u where u.ctid >= $1::tid and u.ctid < $2::tid
-         and u.bound_at <= now() - interval '${USER_WITHOUT_ORDER_DAYS} days'
+const IS_UNUSED_USER = `u.bound_at <= now() - interval '${USER_WITHOUT_ORDER_DAYS} days'
          and not exists (select from external_orders e
            where e.user_key = key_of(u.channel_user_id) and e.channel_id = u.channel_id)
          and not exists (select from agreements a where key_of(a.channel_user_id) = key_of(u.channel_user_id)
-           and a.channel_id = u.channel_id and ${agreementStatusIs('a.status', 'BIND_SUCCESS', 'BIND_ING')})
-       for update skip locked)) returning 1`,
+           and a.channel_id = u.channel_id and ${agreementStatusIs('a.status', 'BIND_SUCCESS', 'BIND_ING')})`;
+
+const lockUnusedUsers = declareList({
+  text: `select u.ctid as row from channel_users u where u.ctid >= $1::tid and u.ctid < $2::tid and ${IS_UNUSED_USER}
+       for update skip locked`,
   parameters: ['tid', 'tid'],
+  columns: columns({ row: 'tid' }),
+  value: ({ row }) => row,
+});
+
+const DELETE_UNUSED_USERS = statement({
+  text: `delete from channel_users u where u.ctid = any($1::tid[]) and ${IS_UNUSED_USER} returning 1`,
+  parameters: ['tid[]'],
 });
 const scanUsers = declareDailyScan('users-deleted', 'channel_users');
 
 /**
  * Deletes login mobiles after USER_WITHOUT_ORDER_DAYS, if their user never ordered and has no agreement that is bound
- * or being bound.
+ * or being bound. Checks that again once the users are locked: an order may have been stored in between. Later orders
+ * do not wait for the lock. They fail and can be sent again.
  */
 export const createUserDeletion = (database: Database) =>
-  scanUsers(database, async ({ from, to }) => (await database.query(DELETE_USERS_IN_PAGES, [from, to])).length);
+  scanUsers(database, ({ from, to }) =>
+    database.transaction(async (tx) => {
+      const rows = await lockUnusedUsers(tx, from, to);
+      return rows.length === 0 ? 0 : (await tx.query(DELETE_UNUSED_USERS, [rows])).length;
+    }),
+  );
