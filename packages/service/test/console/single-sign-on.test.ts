@@ -133,6 +133,9 @@ describe('single sign-on', () => {
     ['the person is disabled', { sub: '1', email: 'bo@example.com', email_verified: true }],
     ['another subject has the address now', { sub: '2', email: 'chen@example.com', email_verified: true }],
     ['the answer is for somebody else', { sub: '1', email: 'ann@example.com', email_verified: true, aud: 'other' }],
+    ['another client asked for the answer', { sub: '1', email: 'ann@example.com', email_verified: true, azp: 'other' }],
+    ['the subject has a NUL', { sub: '1\0', email: 'ann@example.com', email_verified: true }],
+    ['the address has a NUL', { sub: '1', email: 'ann@example.com\0', email_verified: true }],
     ['the answer is to another question', { sub: '1', email: 'ann@example.com', email_verified: true, nonce: 'x' }],
   ])('lets nobody in when %s', async (_why, claims) => {
     for (const name of ['ann', 'bo', 'chen']) {

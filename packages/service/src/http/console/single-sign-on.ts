@@ -118,10 +118,9 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
             return undefined;
           });
         const claims = tokens?.claims();
-        const isStrong = settings.acrValues.length === 0 || settings.acrValues.includes(`${claims?.acr}`);
-        const person = claims && isStrong && (await findPersonOf(deps, settings.issuer, claims));
+        const person = claims && isFor(settings, claims) && (await findPersonOf(deps, settings.issuer, claims));
         if (!person) {
-          await traceFailedSignIn(deps, `${claims?.email}`, visitorOf(request));
+          await traceFailedSignIn(deps, `${claims?.email}`.replaceAll('\0', ''), visitorOf(request));
           return reply.redirect(`${consolePath(consoleUrl())}/sign-in?problem=single-sign-on`, 303);
         }
         const { isProof: isProven, replaces } = taken;
@@ -155,8 +154,17 @@ async function discover({ issuer, clientId, clientSecret }: SingleSignOnSettings
 
 interface Claims {
   readonly sub: string;
+  readonly acr?: unknown;
+  readonly azp?: unknown;
   readonly email?: unknown;
   readonly email_verified?: unknown;
+}
+
+/** Returns true if the token was issued to this service, and the operator was authenticated as the settings require. */
+function isFor({ acrValues, clientId }: SingleSignOnSettings, { acr, azp, sub, email }: Claims): boolean {
+  const isStrong = acrValues.length === 0 || acrValues.includes(`${acr}`);
+  // PostgreSQL does not store NUL in texts.
+  return isStrong && (azp === undefined || azp === clientId) && !`${sub}${email}`.includes('\0');
 }
 
 /**
