@@ -60,7 +60,7 @@ function isNewerThanCompiled(program, packages) {
 }
 
 /** Other inputs of the pages: roles that the console shares with the service, and what the developers' pages show. */
-const SHARED_SOURCES = {
+export const SHARED_SOURCES = {
   console: () => [at('packages', 'service', 'dist', 'operator', 'people', 'roles.js')],
   developers: () => [
     at('packages', 'wire', 'tsconfig.tsbuildinfo'),

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { SHARED_SOURCES } from '../../../../scripts/prepare.mjs';
 import { readCellsFile } from '../../src/platform/cells.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { perennial } from '../cli/perennial.js';
@@ -85,15 +86,24 @@ describe('the image', () => {
   const dockerfile = text('docker/Dockerfile');
   const set = (name: string) => new RegExp(`\\b${name}=(\\S+)`).exec(dockerfile)?.[1];
 
+  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
+
   it('copies only existing files that are not ignored', () => {
-    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) =>
-      sources.split(' '),
-    );
     expect(copied.length).toBeGreaterThan(3);
     for (const source of copied) {
       expect(existsSync(path.join(ROOT, source)), source).toBe(true);
       expect(isIgnored(source), source).toBe(false);
     }
+  });
+
+  it('gets every file outside the packages that its pages are built from', () => {
+    const places = Object.values(SHARED_SOURCES)
+      .flatMap((list) => list())
+      .map((place) => path.relative(ROOT, place))
+      .filter((place) => !/(^|\/)dist\/|\.tsbuildinfo$/.test(place));
+    expect(places).toContain('CHANGELOG.md');
+    const isCopied = (place: string) => copied.some((source) => place === source || place.startsWith(`${source}/`));
+    expect(places.filter((place) => !isCopied(place) || isIgnored(place))).toEqual([]);
   });
 
   it('gets every source file, and no other files of a working copy', () => {

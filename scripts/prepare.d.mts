@@ -1,0 +1,1 @@
+export declare const SHARED_SOURCES: Readonly<Record<'console' | 'developers', () => string[]>>;
