@@ -2,8 +2,13 @@
 import { existsSync } from 'node:fs';
 
 const main = new URL('../dist/cli.js', import.meta.url);
+const [major, minor] = process.versions.node.split('.').map(Number);
 
-if (existsSync(main)) {
+// Checked before the import, because an older Node cannot parse the program.
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`perennial-channel: Node 20.19 or newer is needed, this is ${process.versions.node}\n`);
+  process.exitCode = 1;
+} else if (existsSync(main)) {
   await import(main.href);
 } else {
   process.stderr.write('perennial-channel: it is not built yet; run npm run build first\n');
