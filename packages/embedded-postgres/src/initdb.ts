@@ -66,6 +66,7 @@ async function initdb({ password }: Folder, within: string, { binaries, user }: 
   const target = join(within, 'cluster');
   const passwordFile = join(within, 'password');
   const maker = user && (await findMaker(user));
+  refuseShellCharacters(binaries.native);
   await mkdir(target, { mode: 0o700 });
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (user !== undefined && maker !== undefined) {
@@ -92,6 +93,16 @@ async function initdb({ password }: Folder, within: string, { binaries, user }: 
   await writeFile(join(target, 'pg_hba.conf'), HBA); // in place, so its owner stays
   if (user !== undefined) await changeOwner(target, user);
   return target;
+}
+
+/** initdb starts the server through a shell, with the path of the server in double quotes. */
+function refuseShellCharacters(native: string): void {
+  const [character] = /["$`]/.exec(native) ?? [];
+  if (character === undefined) return;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL cannot create a database from ${native}, because the path contains ${character}: ` +
+      'install into another folder, or set DATABASE_URL',
+  );
 }
 
 /**

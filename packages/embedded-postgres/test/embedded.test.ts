@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -180,5 +180,22 @@ describe('where there are no binaries', () => {
     await expect(locateBinaries('win32-x64')).rejects.toThrow(
       'no embedded PostgreSQL for win32-x64: set DATABASE_URL to a PostgreSQL 15 or newer',
     );
+  });
+});
+
+describe('where the path of the binaries has a character that initdb gives to a shell', () => {
+  afterAll(cleanUp);
+
+  it.each(['$', '"', '`'])('names %s, and creates nothing', async (character) => {
+    const home = join(temporaryFolder(), `a${character}b`);
+    const native = join(home, 'native');
+    const dataDir = join(temporaryFolder(), 'data');
+    const { native: installed } = await locateBinaries(`${process.platform}-${process.arch}`);
+    cpSync(installed, native, { recursive: true, verbatimSymlinks: true });
+    chmodSync(home, 0o755);
+    await expect(openEmbedded({ dataDir, role: 'tool', log: () => undefined }, { native })).rejects.toThrow(
+      `PostgreSQL cannot create a database from ${native}, because the path contains ${character}: `,
+    );
+    expect(readdirSync(dataDir)).not.toContain('postgres');
   });
 });
