@@ -60,8 +60,10 @@ function buildPackage(tarball) {
   for (const page of ['CHANGELOG.md', 'SECURITY.md']) copy(`../${page}`, `usr/share/doc/perennial/${page}`);
   for (const page of readdirSync(path.join(root, 'docs')).filter((name) => name.endsWith('.md')))
     copy(`../docs/${page}`, `usr/share/doc/perennial/docs/${page}`);
-  for (const example of ['cells', 'haproxy', 'nginx', 'patroni', 'prometheus', 'roles.sql'])
-    copy(example, `usr/share/doc/perennial/deploy/${example}`);
+  // Images are built from a checkout, which has their examples.
+  for (const example of readdirSync(path.join(root, 'deploy')))
+    if (!['debian', 'docker', 'kubernetes'].includes(example))
+      copy(example, `usr/share/doc/perennial/deploy/${example}`);
   setModes();
 
   const { version } = JSON.parse(readFileSync(path.join(program, 'package.json'), 'utf8'));
