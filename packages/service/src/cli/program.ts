@@ -69,6 +69,7 @@ export async function createProgram(
   perennial
     .command('start')
     .description('run the service until Ctrl-C')
+    .addHelpText('after', '\nSettings are environment variables, such as the port:\n  $ PORT=8081 perennial start')
     .action(async () => {
       await import('../main.js');
     });

@@ -135,6 +135,8 @@ export function readSettings(env: Env = process.env) {
   };
 }
 
+export const NO_DATABASE_URL = 'DATABASE_URL is required in production: the embedded database is for trials only';
+
 /**
  * Checks settings that matter only for a node in production. Returns warnings for settings that may be intended. Throws
  * for URLs without HTTPS, and for the embedded database.
@@ -149,7 +151,7 @@ export function checkNodeSettings(settings: Settings): string[] {
     if (!value?.startsWith('https://')) throw new SettingsError(`${name} must start with https:// in production`);
   }
   if (databaseUrl === undefined) {
-    throw new SettingsError('DATABASE_URL is required in production: the embedded database is for trials only');
+    throw new SettingsError(NO_DATABASE_URL);
   }
   const { consolePort, consoleUrl } = settings;
   if (consoleUrl !== undefined && !isHttpsOrHere(new URL(consoleUrl))) {

@@ -238,6 +238,10 @@ describe('help', () => {
     });
   });
 
+  it('of start names the port, which is no option', async () => {
+    expect(await text('start', '--help')).toContain('$ PORT=8081 perennial start');
+  });
+
   it('needs neither settings nor a database', async () => {
     expect(await perennial(['channel', 'create', '--help'], { PORT: 'nonsense' })).toMatchObject({ code: 0 });
     expect(await perennial(['--version'], { PORT: 'nonsense' })).toMatchObject({ code: 0, stdout: '0.1.0\n' });

@@ -28,6 +28,14 @@ describe('without a database', () => {
     await expect(access(folder)).rejects.toThrow('ENOENT');
   });
 
+  it('in production: asks for DATABASE_URL, because no service creates a database there', async () => {
+    const folder = path.join(dataDir, 'mistyped');
+    const env = { SVC_ENVIRONMENT: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64'), DATA_DIR: folder };
+    const error = 'DATABASE_URL is required in production: the embedded database is for trials only';
+    for (const args of [['channel', 'list'], ['migrate']])
+      expect(await perennial(args, env)).toEqual({ code: 1, stdout: '', stderr: `perennial: ${error}\n` });
+  });
+
   it('in a folder with other files: fails and changes nothing', async () => {
     const folder = path.join(dataDir, 'another');
     await mkdir(path.join(folder, 'postgres'), { recursive: true });

@@ -21,7 +21,7 @@ import { readOrCreateInstallationKey, signAuditLog } from '../secrets/keyed-hash
 import { describeMasterKeyPlace, readExistingMasterKeys, readOrCreateMasterKeys } from '../secrets/master-key.js';
 import { createKey, openVault, type Vault } from '../secrets/vault.js';
 import { SettingsError } from '../settings/values.js';
-import type { Settings } from '../settings.js';
+import { NO_DATABASE_URL, type Settings } from '../settings.js';
 import { checkCell } from './cell-sql.js';
 import { claimDatabase, UnconfirmedCopy } from './database-identity.js';
 import {
@@ -131,8 +131,9 @@ async function closeUnlessReady<T>(opened: OpenConnection, prepare: () => Promis
   }
 }
 
-async function refuseEmptyFolder({ dataDir, databaseUrl }: Settings): Promise<void> {
+async function refuseEmptyFolder({ environment, dataDir, databaseUrl }: Settings): Promise<void> {
   if (databaseUrl !== undefined || (await holdsDatabase(dataDir))) return;
+  if (environment === 'production') throw new SettingsError(NO_DATABASE_URL);
   throw new SettingsError(
     `there is no database in ${dataDir}: start the service to create one, or choose another DATA_DIR`,
   );
