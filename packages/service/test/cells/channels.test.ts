@@ -17,8 +17,8 @@ describe('commands over all cells', () => {
   it('cell list shows each cell, and no password', async () => {
     const ran = await cells.inFirst('cell', 'list');
     expect(ran).toMatchObject({ code: 0 });
-    expect(ran.stdout).toMatch(/^0 .* 1 +0 +\d+ MB +0\.1 %/m);
-    expect(ran.stdout).toMatch(/^2 .* 1 +0 +\d+ MB +10\.0 %/m);
+    expect(ran.stdout).toMatch(/^0 .* 1 +0 +\d+ MB +0\.0 %/m);
+    expect(ran.stdout).toMatch(/^2 .* 1 +0 +\d+ MB +0\.0 %/m);
     expect(ran.stdout).not.toContain(new URL(cells.first.url).password);
   });
 

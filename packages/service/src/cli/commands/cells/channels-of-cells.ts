@@ -51,8 +51,8 @@ function listText({ items }: { readonly items: readonly (OfCell<Facts> & { reado
 }
 
 function shareUsed(cell: number, number: number): string {
-  const [{ min, max } = { min: 0, max: 1 }] = rangesOf(cell);
-  return `${(((number - min) / (max - min)) * 100).toFixed(1)} %`;
+  const [{ start, max } = { start: 0, max: 1 }] = rangesOf(cell);
+  return `${((Math.max(number - start, 0) / (max - start)) * 100).toFixed(1)} %`;
 }
 
 export function addOfCommand(cell: Command, commandLine: CommandLine): void {
