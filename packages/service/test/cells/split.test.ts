@@ -86,6 +86,7 @@ describe('a split under load', () => {
     const reader = openDatabase({ url: pair.urlOn('new', 'cell_0'), pool: 1, name: 'reader' });
     await kept(reader);
     const [stays, moves] = pair.urls.map((url, cell) => write(url, `cell-${cell}`));
+    const misled = write(pair.urlOn('new', 'cell_0'), 'copy');
     await until(
       'both cells are in use',
       () => (stays?.confirmed.length ?? 0) > 20 && (moves?.confirmed.length ?? 0) > 20,
@@ -103,6 +104,8 @@ describe('a split under load', () => {
     await until('the moved cell works again', () => (moves?.confirmed.length ?? 0) > before + 10);
     const [staying, moved] = [await stays?.stop(), await moves?.stop()];
     expect(staying?.failed).toEqual([]);
+    // A copy must not confirm what is lost with it.
+    expect(await misled.stop()).toMatchObject({ confirmed: [] });
     expect(moved?.failed.length).toBeGreaterThan(0);
     const sessions = `select from pg_stat_activity where datname = 'cell_0' and backend_type = 'client backend'`;
     expect(await pair.admin.new.query(sessions)).toEqual([]);

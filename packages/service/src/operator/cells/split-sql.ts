@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { columns, declareHas, declareList, declareRequire, type Queryable } from '../../platform/db/database.js';
 
 /** Statements of a split. They run in a maintenance database of a server, because the cells' own refuse connections. */
@@ -88,6 +89,40 @@ export const promote = declareList({
   parameters: [],
   columns: columns({ began: 'boolean' }),
 });
+
+const mayMakeReadOnly = declareRequire({
+  text: `select has_parameter_privilege('default_transaction_read_only', 'alter system')
+       and has_function_privilege('pg_catalog.pg_reload_conf()', 'execute') as may`,
+  parameters: [],
+  columns: columns({ may: 'boolean' }),
+  value: ({ may }) => may,
+});
+
+const readsOnly = declareRequire({
+  text: `select current_setting('default_transaction_read_only')::boolean as "readsOnly"`,
+  parameters: [],
+  columns: columns({ readsOnly: 'boolean' }),
+  value: (row) => row.readsOnly,
+});
+
+/**
+ * Makes all sessions of a server read-only, also those that exist, or ends that. A replica takes the setting too. Does
+ * nothing if the role may not change it.
+ */
+export async function makeReadOnly(db: Queryable, isReadOnly: boolean): Promise<void> {
+  if (!(await mayMakeReadOnly(db))) return;
+  await db.query(
+    `alter system ${isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only'}`,
+  );
+  await db.query('select pg_reload_conf()');
+  // The server notifies its sessions soon, this one with the others. Not longer: a setting of the role may differ.
+  for (let n = 0; n < 100 && (await readsOnly(db)) !== isReadOnly; n += 1) await delay(20);
+}
+
+/** Lets a transaction write on a server that is read-only. Must be its first statement. */
+export async function allowWrites(tx: Queryable): Promise<void> {
+  await tx.query('set transaction read write');
+}
 
 const quoteName = (name: string) => `"${name.replaceAll('"', '""')}"`;
 const quoteText = (text: string) => `'${text.replaceAll("'", "''")}'`;

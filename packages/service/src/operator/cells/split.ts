@@ -136,6 +136,8 @@ const RULES: Readonly<Record<SplitStep, StepRules>> = {
     what: 'the replica is a primary',
     isDone: (_plan, state) => !state.new.isReplica,
     async act(plan) {
+      // Until its copies are closed, the new server would store and lose what their sessions write.
+      await sql.makeReadOnly(plan.to, true);
       await (plan.promote ? plan.promote() : sql.promote(plan.to));
       await poll(plan, 'the replica is not promoted', async (state) => !state.new.isReplica);
     },
@@ -144,7 +146,7 @@ const RULES: Readonly<Record<SplitStep, StepRules>> = {
     what: 'the new server refuses connections to all other databases, and has no session there',
     // Not repeated after the opening: the new server may have got other databases since.
     isDone: (plan, state) => isOpened(plan, state) || (!state.new.isReplica && isCopyClosed(plan, state)),
-    // Sessions that only read the replica would write to the copies from now on.
+    // Otherwise sessions that read the replica would write to the copies after the opening.
     act: (plan, state) =>
       closeDatabases(
         plan,
@@ -156,6 +158,7 @@ const RULES: Readonly<Record<SplitStep, StepRules>> = {
     what: 'the new server accepts connections to the cells',
     isDone: isOpened,
     async act(plan, state) {
+      await sql.makeReadOnly(plan.to, false);
       for (const { database } of plan.cells) {
         const id = idIn(find(state.new, database), FENCED) ?? idIn(find(state.new, database), OPENED);
         await plan.to.transaction(async (tx) => {
@@ -205,7 +208,10 @@ async function fence(plan: SplitPlan, { old }: State): Promise<void> {
 
 /** Refuses connections to the databases of a server, and ends their sessions. */
 async function closeDatabases(plan: SplitPlan, server: Transactional, names: readonly string[]): Promise<void> {
-  for (const name of names) await sql.allowConnections(server, name, false);
+  await server.transaction(async (tx) => {
+    await sql.allowWrites(tx);
+    for (const name of names) await sql.allowConnections(tx, name, false);
+  });
   let quiet = 0;
   // Twice, because a session that was admitted before may not be listed yet.
   await poll(plan, `sessions of ${names.join(', ')} do not end`, async () => {
@@ -361,6 +367,7 @@ export async function cancelSplit(plan: SplitPlan, isReplicaLost: boolean): Prom
   if (wasOpened) {
     throw new OperatorError('the cells were opened on the new server: go back by a split in the other direction');
   }
+  if (replica) await sql.makeReadOnly(plan.to, false);
   for (const name of names) await sql.markDatabase(plan.from, name, null);
   if (replica?.isReplica) {
     await poll(plan, 'the replica still shows the marks', async (state) =>
