@@ -68,6 +68,23 @@ describe('a split under load', () => {
     expect(dry.stdout).toMatch(/NOT POSSIBLE: haproxy cannot be reached/);
   });
 
+  it('a replica that does not stream stops it before the fence', async () => {
+    const [row] = await pair.admin.new.query<{ primary_conninfo: string }>('show primary_conninfo');
+    const stream = async (from: string) => {
+      await pair.admin.new.query(`alter system set primary_conninfo = '${from}'`);
+      await pair.admin.new.query('select pg_reload_conf()');
+      await until('the replica follows the setting', async () => {
+        const receivers = await pair.admin.new.query(`select from pg_stat_wal_receiver where status = 'streaming'`);
+        return receivers.length === (from === '' ? 0 : 1);
+      });
+    };
+    await stream('');
+    expect((await pair.split()).stderr).toMatch(/the replica does not stream/);
+    expect((await pair.split('--dry-run')).stdout).toMatch(/NOT POSSIBLE: the replica does not stream/);
+    await stream(row?.primary_conninfo ?? '');
+    expect(await pair.steps('--dry-run')).toMatchObject({ fence: 'todo' });
+  });
+
   it('a fenced cell, also after a command that failed, is opened again by --cancel', async () => {
     expect(await pair.steps('--until', 'fence')).toMatchObject({ fence: 'done', wait: 'todo' });
     await rejects(pair.urls[1] ?? '');

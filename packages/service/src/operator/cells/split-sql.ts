@@ -54,6 +54,12 @@ export const countBytesBetween = declareRequire({
   value: ({ bytes }) => bytes,
 });
 
+/** Returns whether a replica receives WAL. A role without the right to see the receiver's state sees only whether there is one. */
+export const isStreaming = declareHas({
+  text: `select from pg_stat_wal_receiver where coalesce(status, 'streaming') = 'streaming'`,
+  parameters: [],
+});
+
 /** The name under which a replica streams. */
 export const readStreamName = declareRequire({
   text: `select coalesce((select substring(conninfo, 'application_name=(\\S+)') from pg_stat_wal_receiver),

@@ -297,6 +297,9 @@ export async function findObstacles(plan: SplitPlan): Promise<string[]> {
     if (lag > MAX_LAG_BYTES && !isFenced(plan, old)) {
       found.push(`the replica is ${Math.round(lag / 1e6)} MB behind: wait until it has caught up`);
     }
+    if (!isFenced(plan, old) && !(await sql.isStreaming(plan.to))) {
+      found.push('the replica does not stream from the old server: its log names the reason');
+    }
     if (await sql.waitsForReplica(plan.from, await sql.readStreamName(plan.to))) {
       found.push(
         'commits of the old server wait for this replica: remove it from synchronous_standby_names, or the cells that stay will hang',
