@@ -27,6 +27,8 @@ export interface Document {
    * the bottom.
    */
   readonly hasWayBack?: boolean;
+  /** True if the page itself links to the seller and the seller's support. Then nothing around it does. */
+  readonly hasSellerLinks?: boolean;
   /** Order numbers and notes at the bottom of the page. */
   readonly smallPrint?: Html | undefined;
 }
@@ -37,7 +39,7 @@ const GROUND = { light: '#f3f5f4', dark: '#0e1311' };
 /** Renders a whole document. Its Content-Security-Policy forbids inline styles and scripts. */
 export function renderDocument(
   frame: Frame,
-  { title, seller, main, hasWayBack = false, smallPrint }: Document,
+  { title, seller, main, hasWayBack = false, hasSellerLinks = false, smallPrint }: Document,
 ): string {
   const { texts, root } = frame;
   const accent = seller?.accent ?? null;
@@ -58,8 +60,8 @@ export function renderDocument(
 ${accent === null ? undefined : html`<link rel="stylesheet" href="${root}${accentPath(accent)}">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
 </head>
 <body>
-${seller ? renderSellerHeader(frame, seller, hasWayBack) : html`<header class="ways">${renderSwitch(frame)}</header>\n`}${main}
-${seller && renderFooter(frame, seller, smallPrint)}</body>
+${seller ? renderSellerHeader(frame, seller, hasWayBack || hasSellerLinks) : html`<header class="ways">${renderSwitch(frame)}</header>\n`}${main}
+${seller && renderFooter(frame, hasSellerLinks ? { ...seller, shopUrl: undefined, support: undefined } : seller, smallPrint)}</body>
 </html>
 `.text;
 }

@@ -40,7 +40,7 @@ export function renderExpiredPage(frame: Frame, { channel, link }: LateVisit): s
   const content = html`<p>${text(seller.nameHtml)}</p>
 ${renderSendLink(frame, { channel, link }, '')}${renderWaysOn(frame, seller)}`;
   const main = renderMessage('late', title, content);
-  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main });
+  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main, hasSellerLinks: true });
 }
 
 /** Renders the result of asking for a new link. */
@@ -54,7 +54,7 @@ export function renderSentPage(frame: Frame, { kind, channel, link }: LateVisit 
   const content = html`<p role="alert">${texts.sent[result]}</p>
 ${back || renderWaysOn(frame, seller)}`;
   const main = renderMessage(result === 'sent' ? 'message' : 'busy', title, content);
-  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main });
+  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main, hasSellerLinks: !back });
 }
 
 /** Renders the ways on from a page that shows nothing else: back to the shop, and to the seller's support. */

@@ -40,7 +40,11 @@ ${content}
 <p class="keep"><a class="button button-quiet" href="${pageAddress(frame, visit.link)}">${leave}</a></p>
 </section></main>`;
   const smallPrint = renderSmallPrint(frame, visit.read.order);
-  return renderDocument(frame, { title: `${title} · ${seller.name}`, seller, main, hasWayBack: true, smallPrint });
+  return renderDocument(frame, {
+    ...{ title: `${title} · ${seller.name}`, seller, main, smallPrint },
+    hasWayBack: true,
+    hasSellerLinks: drawing === 'locked',
+  });
 }
 
 interface PageContent {
