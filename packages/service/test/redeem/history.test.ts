@@ -101,7 +101,7 @@ describe('payments', () => {
     const bound = textOf(await open(path));
     await setBranding(on.service.operator, { appId: 'test_demo', shopUrl: null, support: null });
     expect(textOf(branded)).toContain(
-      'Please change the card at Demo channel. Change the card at Demo channel Call 400 820-1234',
+      'You get the benefits once it succeeds. Change the card at Demo channel Call 400 820-1234',
     );
     expect(branded.text).toContain('<a class="link" href="https://shop.example/"');
     expect(bound).toContain('Please contact Demo channel to pay with another card.');

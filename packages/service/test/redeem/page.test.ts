@@ -46,7 +46,7 @@ describe('the page', () => {
     expect(page).toContain('Active Monthly membership Period 1 of 12 31 Jan 2026 – 28 Feb 2026');
     expect(page).toContain('Ready to claim 2 Period 1 Claim by 1 May 2026, 12:00 VIP pass Worth ¥15.00 Claim Coupon');
     const link = 'Your link to this page works until 7 Feb 2026, 12:00.';
-    expect(page).toContain(`Claim all 2 ${link} For a new link, open your benefits again from Demo channel.`);
+    expect(page).toContain(`Claim both ${link} For a new link, open your benefits again from Demo channel.`);
     expect(page.split('7 Feb 2026')).toHaveLength(2);
     expect(page).toContain('Started on 31 Jan 2026');
     expect(page).toContain('Remaining 11 periods Runs until 31 Jan 2027');

@@ -108,7 +108,7 @@ export const en = {
   /** `days` counts whole days, and is 0 for less than one day. */
   daysLeft: (days: number) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
-  claimAll: (count: number) => `Claim all ${count}`,
+  claimAll: (count: number) => (count === 2 ? 'Claim both' : `Claim all ${count}`),
   claimEverything: (count: number) => `Claim everything (${count})`,
   allToClaim: (count: number) => `All ${count} to claim`,
   /** `time`: when the link of this page expires. */
@@ -141,7 +141,8 @@ export const en = {
   subscriptionEnded: 'The subscription has ended.',
 
   donePending: 'Claimed',
-  doneAll: (count: number): string | Html => times(count, 'It’s yours', 'All # claimed'),
+  doneAll: (count: number): string | Html =>
+    count === 2 ? 'Both claimed' : times(count, 'It’s yours', 'All # claimed'),
   doneSome: (claimed: number, count: number) => `${claimed} of ${count} claimed`,
   doneNone: 'Nothing could be claimed',
   doneEverything: 'All claimed' as string | Html,
@@ -193,7 +194,6 @@ export const en = {
   /** The user's next step after a failed payment. */
   advice: {
     money: 'Please make sure by then that the card has enough money or a high enough limit.' as string | Html,
-    card: (seller: Html) => html`Please change the card at ${seller}.`,
     ask: (seller: Html) => html`Please contact ${seller} to pay with another card.`,
     again: (seller: Html) => html`You can subscribe again at ${seller}.`,
     nothing: 'You do not need to do anything.',

@@ -1,6 +1,13 @@
-import { html } from '../html.js';
+import { Html, html as plainHtml } from '../html.js';
 import { toDateParts } from './dates.js';
 import type { ModeTexts, Texts } from './en.js';
+
+/** As `html`, but a Chinese name has no spaces around it: lines can break there, as they can at a space. */
+const html = (parts: TemplateStringsArray, ...values: Parameters<typeof plainHtml>[1][]): Html =>
+  new Html(plainHtml(parts, ...values).text.replace(SPACE_AT_CHINESE, '<wbr>'));
+
+/** A space between a Chinese character and the beginning or the end of a name with a Chinese character there. */
+const SPACE_AT_CHINESE = / (?=<bdi>[\p{Script=Han}（【《「])|(?<=[\p{Script=Han}）】》」]<\/bdi>) /gu;
 
 const date = (at: number) => {
   const { year, month, day } = toDateParts(at);
@@ -167,7 +174,6 @@ export const zh: Texts = {
   },
   advice: {
     money: html`请在此之前确保银行卡余额<wbr>和限额充足。`,
-    card: (seller) => html`请前往 ${seller} 更换银行卡。`,
     ask: (seller) => html`如需更换银行卡，请联系 ${seller}。`,
     again: (seller) => html`如需继续使用，可前往 ${seller} 重新订阅。`,
     nothing: '您无需任何操作。',

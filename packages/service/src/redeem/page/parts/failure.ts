@@ -76,7 +76,8 @@ function adviceOf(
   const remedy = REMEDIES[kind];
   if (remedy === 'none') return isRetried ? texts.advice.nothing : undefined;
   if (remedy === 'money') return isRetried ? texts.advice.money : undefined;
-  return canChangeCard(order, seller) ? texts.advice.card(seller.nameHtml) : texts.advice.ask(seller.nameHtml);
+  // The link to change the card says the same.
+  return canChangeCard(order, seller) ? undefined : texts.advice.ask(seller.nameHtml);
 }
 
 /** Renders the links with which a user can do something about a failed payment. */
