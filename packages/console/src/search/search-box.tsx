@@ -1,5 +1,5 @@
 import '@mantine/spotlight/styles.layer.css';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,6 +11,7 @@ import { MENU, useMenuTexts } from '../frame/menu.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { useLanguage } from '../i18n/language.ts';
 import { SearchIcon } from '../icons/icons.tsx';
+import { PHONE } from '../parts/lists/data-table.tsx';
 import { problemText } from '../parts/problem-text.ts';
 import { placeAddress } from '../parts/values/place-link.tsx';
 import { Status, type StatusKind } from '../parts/values/status.tsx';
@@ -25,6 +26,7 @@ const useTexts = dictionary({
     'Order, payment, refund, user, mobile, code, card digits, link…',
     '订单、扣款、退款、用户、手机号、兑换码、卡尾号、链接…',
   ],
+  shortPlaceholder: ['Number, user, mobile, link…', '单号、用户、手机号、链接…'],
   pages: ['Pages', '页面'],
   link: ['Redemption link', '兑换链接'],
   order: ['Orders', '订单'],
@@ -83,6 +85,7 @@ interface SearchBoxProps {
 export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');
+  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const asked = text.trim();
   const { results, hasMore, isMobileLeftOut, state, error } = useResults(asked);
   const pages = usePagesNamed(asked);
@@ -102,7 +105,6 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
       onSpotlightClose={onClose}
       shortcut={null}
       scrollable
-      maxHeight="min(60vh, 520px)"
       size={620}
       radius="lg"
       centered={false}
@@ -112,7 +114,7 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
       attributes={{ content: { 'aria-label': t('placeholder') } }}
     >
       <Spotlight.Search
-        placeholder={t('placeholder')}
+        placeholder={t(isPhone ? 'shortPlaceholder' : 'placeholder')}
         aria-label={t('placeholder')}
         leftSection={<SearchIcon />}
         spellCheck={false}
@@ -146,9 +148,11 @@ export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
         ) : null}
         {isEmpty ? <NothingFound text={asked} state={state} error={error} isMobileLeftOut={isMobileLeftOut} /> : null}
       </Spotlight.ActionsList>
-      <Spotlight.Footer className={styles.footer ?? ''}>
-        {ordered.length > 0 && hasMore ? t('hasMore') : t('keys')}
-      </Spotlight.Footer>
+      {ordered.length > 0 && hasMore ? (
+        <Spotlight.Footer className={styles.footer ?? ''}>{t('hasMore')}</Spotlight.Footer>
+      ) : isPhone ? null : (
+        <Spotlight.Footer className={styles.footer ?? ''}>{t('keys')}</Spotlight.Footer>
+      )}
     </Spotlight.Root>
   );
 }
