@@ -21,7 +21,7 @@ export function notifySaved(changed: boolean, saved = texts.now()('saved')): voi
   notifyDone(changed ? saved : texts.now()('asBefore'));
 }
 
-/** Shows a notification that an action failed, with the reason. */
+/** Shows a notification that an action failed, with the reason. Shows it only once if the reason is shown already. */
 export function notifyProblem(error: unknown): void {
   const t = texts.now();
   const isFault = isProblem(error) && error.status >= 500;
@@ -33,5 +33,6 @@ export function notifyProblem(error: unknown): void {
         : isProblem(error)
           ? problemText(error, getLanguage())
           : error.message;
-  notifications.show({ message, color: isWaiting(error) ? 'yellow' : 'red', autoClose: 8000 });
+  const id = isFault ? 'fault' : message;
+  notifications.show({ id, message, color: isWaiting(error) ? 'yellow' : 'red', autoClose: 8000 });
 }
