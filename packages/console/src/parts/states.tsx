@@ -65,7 +65,7 @@ function Notice({ icon, title, hint, children, role, isPage }: NoticeProps) {
         {title}
       </Text>
       {hint ? (
-        <Text maw="46ch" c="dimmed">
+        <Text maw="46ch" c="dimmed" textWrap="balance">
           {hint}
         </Text>
       ) : null}

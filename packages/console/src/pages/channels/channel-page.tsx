@@ -84,7 +84,7 @@ export default function ChannelPage() {
               onChange={(chosen) => place.set({ tab: chosen === 'general' ? undefined : chosen })}
               keepMounted={false}
             >
-              <Tabs.List ref={list} aria-label={t('tabs')} mb="md" className={styles.tabs}>
+              <Tabs.List ref={list} aria-label={t('tabs')} mb="md" className={`strip ${styles.tabs}`}>
                 {NAMES.map((name) => (
                   <Tabs.Tab key={name} value={name} data-tab={name}>
                     {t(name)}
