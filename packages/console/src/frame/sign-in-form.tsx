@@ -17,7 +17,7 @@ const useTexts = dictionary({
   codeHint: ['Six digits, or a recovery code', '6 位数字，或备用验证码'],
   wrong: ['Wrong name or password.', '用户名或密码错误。'],
   wrongCode: ['The code is wrong or already used.', '动态码错误或已使用。'],
-  locked: ['Too many attempts. Try again in {time}.', '尝试次数过多，请 {time} 后重试。'],
+  locked: ['Too many attempts. Try again in {time}.', '尝试次数过多，请在 {time}后重试。'],
   unlocked: ['You can sign in again now.', '现在可以重新登录。'],
 });
 

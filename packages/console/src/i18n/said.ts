@@ -119,5 +119,11 @@ const inWords = (text: string): string => {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 
-/** Translates every status code in a value. A value may hold several: 2 AMOUNT, 1 STATE. */
-const wordsIn = (value: string): string => value.replaceAll(/[A-Za-z_]+/g, (word) => chineseWord(word) ?? word);
+/** Translates every status code in a value. A value may hold several with their counts: 2 AMOUNT, 1 STATE. */
+const wordsIn = (value: string): string =>
+  value
+    .replaceAll(/(\d+) ([A-Z]+(?:_[A-Z]+)*)(, )?/g, (text, count: string, code: string, more?: string) => {
+      const word = chineseWord(code);
+      return word === undefined ? text : `${word} ${count} 条${more ? '、' : ''}`;
+    })
+    .replaceAll(/[A-Za-z_]+/g, (word) => chineseWord(word) ?? word);

@@ -114,7 +114,7 @@ describe('an order', () => {
     expect(await button(dialog, 'Unsubscribe').isDisabled()).toBe(true);
     await dialog.getByLabel('Reason').fill('asked on the phone');
     await button(dialog, 'Unsubscribe').click();
-    await page.getByText(/^Nothing more will be collected: an operator unsubscribed on/).waitFor();
+    await page.getByText(/^Nothing more will be collected: unsubscribed by an operator on/).waitFor();
     expect(await on.query(orderNo)).toMatchObject({ orderStatus: 'UNSUBSCRIBED' });
   });
 });

@@ -156,7 +156,7 @@ describe('the texts of alerts and results', () => {
     const open = 'open: 2 MISSING_HERE, 1 AMOUNT';
     expect(shown(open, readAlertText('reconciliation-difference', open))).toEqual([
       'Open: 2 only in the statement, 1 with another amount',
-      '未关闭：2 仅对账单有, 1 金额不一致',
+      '未关闭：仅对账单有 2 条、金额不一致 1 条',
     ]);
     const wrong = 'asked for 2990, debited 2991';
     expect(shown(wrong, readAlertText('debit-wrong-amount', wrong))).toEqual([

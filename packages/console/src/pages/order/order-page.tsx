@@ -13,7 +13,7 @@ import { Loading } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
 import { Status } from '../../parts/values/status.tsx';
-import { agoText, isElsewhere, momentOf, timeText, VIEWERS_ZONE } from '../../parts/values/time-text.ts';
+import { agoText, isElsewhere, momentOf, offsetText, timeText, VIEWERS_ZONE } from '../../parts/values/time-text.ts';
 import { AgreementSection, DetailsSection } from './details.tsx';
 import { NotesSection } from './notes.tsx';
 import styles from './order.module.css';
@@ -43,7 +43,7 @@ export default function OrderPage() {
       aside={
         found.data ? (
           <>
-            <Box component="span" className={styles.copy} fz="md" ml={-10}>
+            <Box component="span" fz="md" ml={-10}>
               <Copyable value={orderNo}>{''}</Copyable>
             </Box>
             <Status of="order" value={found.data.order.orderStatus} />
@@ -112,7 +112,7 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
               {agoText(moment)}{' '}
               {isElsewhere(moment) ? (
                 <Box component="span" style={{ whiteSpace: 'nowrap' }}>
-                  · {timeText(moment, VIEWERS_ZONE)} {VIEWERS_ZONE}
+                  · {timeText(moment, VIEWERS_ZONE)} {offsetText(moment, VIEWERS_ZONE)}
                 </Box>
               ) : null}
             </span>

@@ -1,7 +1,7 @@
 import type { Product } from '../../api/types.ts';
 import { getLanguage, localeOf } from '../../i18n/language.ts';
 import { moneyText } from '../../parts/values/money.tsx';
-import { durationText } from '../../parts/values/time-text.ts';
+import { durationText, spaceDigits } from '../../parts/values/time-text.ts';
 import { useTexts } from './texts.ts';
 
 /** Returns a function that gives a product's price in words. */
@@ -40,5 +40,5 @@ export const delayText = (seconds: number): string => {
 export function delayWords(seconds: number): string {
   if (seconds % SECONDS.d !== 0) return durationText(seconds);
   const days = { style: 'unit', unit: 'day', unitDisplay: 'long' } as const;
-  return new Intl.NumberFormat(localeOf(getLanguage()), days).format(seconds / SECONDS.d);
+  return spaceDigits(new Intl.NumberFormat(localeOf(getLanguage()), days).format(seconds / SECONDS.d));
 }

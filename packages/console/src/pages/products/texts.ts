@@ -53,7 +53,7 @@ export const useTexts = dictionary({
   soldByNobody: ['No channel may sell it yet.', '暂无渠道售卖。'],
   retries: ['Retries after a failed debit', '扣款失败重试'],
   retriesNone: ['none', '不重试'],
-  retryAfter: ['after {times}', '{times} 后'],
+  retryAfter: ['after {times}', '{times}后'],
   retriesHint: [
     'The delays before each retry, such as 1h, 6h, 1d; at most ten. Leave empty for the default.',
     '每次重试前的间隔，如 1h, 6h, 1d，最多 10 次；留空则使用默认值。',

@@ -38,10 +38,12 @@ export const monthText = (moment: Date, zone = BEIJING): string =>
   format(zone, { month: 'short', year: 'numeric' }).format(moment);
 export const hourText = (moment: Date, zone = BEIJING): string => format(zone, MINUTE).format(moment);
 
-/** Returns the UTC offset of a zone, such as UTC+8. */
+/** Returns the UTC offset of a zone, such as UTC+8. The offset 0 is UTC: some browsers name it GMT+0, others GMT. */
 export function offsetText(moment: Date, zone: string): string {
   const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(moment);
-  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
+  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC')
+    .replace('GMT', 'UTC')
+    .replace(/[+-]0$/, '');
 }
 
 /** Returns whether the operator's local time differs from Beijing time. */
@@ -55,19 +57,22 @@ const STEPS = [
   ['minute', 60],
 ] as const;
 
+/** Separates digits from Chinese characters, as the texts of the console do: 3 分钟前. Intl writes 3分钟前. */
+export const spaceDigits = (text: string): string => text.replace(/\d(?=\p{Script=Han})|\p{Script=Han}(?=\d)/gu, '$& ');
+
 /** Formats a time relative to now: 3 minutes ago, in 2 days. */
 export function agoText(moment: Date): string {
   const seconds = (moment.getTime() - now()) / 1000;
   const words = new Intl.RelativeTimeFormat(localeOf(getLanguage()), { numeric: 'auto' });
   const [unit, length] = STEPS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-  return words.format(Math.round(seconds / length), unit);
+  return spaceDigits(words.format(Math.round(seconds / length), unit));
 }
 
 /** Formats a duration, for example as 1 hr 5 mins or as 40 secs. */
 export function durationText(seconds: number): string {
   const locale = localeOf(getLanguage());
   const inUnit = (value: number, unit: string) =>
-    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+    spaceDigits(new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value));
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return inUnit(whole, 'second');
   const minutes = Math.ceil(whole / 60);

@@ -42,7 +42,10 @@ const STEPS = {
 const useStepTexts = dictionary(STEPS);
 
 const useTexts = dictionary({
-  UNSUBSCRIBED: ['Nothing more will be collected: {who} unsubscribed on {time}', '不再收款：{who}于 {time} 退订'],
+  UNSUBSCRIBED: [
+    'Nothing more will be collected: unsubscribed by {who} on {time}',
+    '不再收款：已于 {time} 退订（{who}）',
+  ],
   COMPLETED: ['All {count} periods are over. No further steps', '全部 {count} 期已结束，无后续操作'],
   TERMINATED: ['Order terminated: its first debit failed. No further steps', '订单已终止：首期扣款失败，无后续操作'],
   INITIALIZING: ['Waiting for the first payment to succeed', '等待首期扣款成功'],
