@@ -10,4 +10,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Creates an element with a time, which is not broken across lines. */
+export const moment = (time: string): HTMLElement => element('span', { class: 'moment' }, time);
+
 export const find = <Found extends Element>(selector: string): Found | null => document.querySelector<Found>(selector);

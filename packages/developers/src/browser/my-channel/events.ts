@@ -1,6 +1,6 @@
 import type { EventRecord } from '@perennial/wire';
 import { tell, whileBusy } from '../channel.js';
-import { element } from '../dom.js';
+import { element, moment } from '../dom.js';
 import { fill, LIST_SIZE, nextCursorOf, renderStatus } from './lists.js';
 import { send, valueIn } from './session.js';
 
@@ -36,12 +36,15 @@ function renderEvent({
       { class: 'record-head' },
       renderStatus(deliveryStatus),
       element('b', {}, eventType),
-      element('span', { class: 'quiet' }, occurredAt),
+      element('span', { class: 'quiet moment' }, occurredAt),
     ),
     element(
       'p',
       { class: 'quiet small' },
-      `event ${eventId}, order ${orderNo}, ${pushes === 0 ? 'not pushed' : `${pushes === 1 ? 'pushed' : `pushed ${pushes} times, last`} ${lastPushTime}`}`,
+      `event ${eventId}, order ${orderNo}, `,
+      ...(lastPushTime === null
+        ? ['not pushed']
+        : [pushes === 1 ? 'pushed ' : `pushed ${pushes} times, last `, moment(lastPushTime)]),
     ),
     element(
       'div',

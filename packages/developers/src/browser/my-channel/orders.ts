@@ -1,7 +1,7 @@
 import type { MainOrder } from '@perennial/wire';
 import { CODES } from '@perennial/wire/codes';
 import { whileBusy } from '../channel.js';
-import { element } from '../dom.js';
+import { element, moment } from '../dom.js';
 import { fill, renderStatus, TONES } from './lists.js';
 import { byId, outdateTab, send, valueIn } from './session.js';
 
@@ -63,7 +63,8 @@ function renderOrder(order: MainOrder): HTMLElement {
     element(
       'p',
       { class: 'quiet small' },
-      `created ${createTime}${nextPayTime === null ? '' : `, next payment ${nextPayTime}`}`,
+      ...['created ', moment(createTime)],
+      ...(nextPayTime === null ? [] : [', next payment ', moment(nextPayTime)]),
     ),
     element('ol', { class: 'periods' }, ...periods),
   );
@@ -90,7 +91,7 @@ function renderTimeSlider(
   const shown = element('output', { for: sliderId });
   const say = () => {
     const last = waiting[Number(slider.value) - 1];
-    shown.textContent = `period ${last?.cycleNo}, due ${last?.expectPayTime}`;
+    shown.replaceChildren(`period ${last?.cycleNo}, due `, moment(last?.expectPayTime ?? ''));
     slider.setAttribute('aria-valuetext', shown.textContent);
   };
   slider.addEventListener('input', say);

@@ -59,7 +59,7 @@ function renderRequest(request: RequestRecord): HTMLElement {
       { class: 'record-head' },
       element('span', { class: `status ${isRefused ? 'negative' : 'positive'}` }, code === '' ? 'no answer' : code),
       element('b', {}, path.replace('/openapi/v1/', '')),
-      element('span', { class: 'quiet' }, answeredAt),
+      element('span', { class: 'quiet moment' }, answeredAt),
     ),
     ...(reason === null ? [] : [element('p', { class: 'reason' }, reason.replace(/; see \S+$/, ''))]),
     element(
