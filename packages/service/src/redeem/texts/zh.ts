@@ -1,10 +1,10 @@
-import { Html, html as plainHtml } from '../html.js';
+import { Html, html } from '../html.js';
 import { toDateParts } from './dates.js';
 import type { ModeTexts, Texts } from './en.js';
 
-/** As `html`, but a Chinese name has no spaces around it: lines can break there, as they can at a space. */
-const html = (parts: TemplateStringsArray, ...values: Parameters<typeof plainHtml>[1][]): Html =>
-  new Html(plainHtml(parts, ...values).text.replace(SPACE_AT_CHINESE, '<wbr>'));
+/** As `html`, for texts with a name. A Chinese name has no spaces around it: lines can break there, as at a space. */
+const withName = (parts: TemplateStringsArray, ...values: Parameters<typeof html>[1][]): Html =>
+  new Html(html(parts, ...values).text.replace(SPACE_AT_CHINESE, '<wbr>'));
 
 /** A space between a Chinese character and the beginning or the end of a name with a Chinese character there. */
 const SPACE_AT_CHINESE = / (?=<bdi>[\p{Script=Han}（【《「])|(?<=[\p{Script=Han}）】》」]<\/bdi>) /gu;
@@ -52,7 +52,7 @@ const debited: ModeTexts = {
 const billed: ModeTexts = {
   ...debited,
   history: '计费记录',
-  historyNote: (seller) => html`由 ${seller} 计费。`,
+  historyNote: (seller) => withName`由 ${seller} 计费。`,
   next: '下一期',
   nextTry: '下一期',
   lastPaid: '上次计费',
@@ -65,8 +65,8 @@ const billed: ModeTexts = {
   neverBegan: '订阅未生效。',
   notTaken: '订阅已提前结束。',
   failed: (cycleNo) => `第 ${cycleNo} 期未计费`,
-  endNoMore: (_next, seller) => html`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
-  endedNoMore: (seller) => html`之后各期不再开始，我们已通知计费方 ${seller}。`,
+  endNoMore: (_next, seller) => withName`之后各期不再开始，我们会立即通知计费方 ${seller}。`,
+  endedNoMore: (seller) => withName`之后各期不再开始，我们已通知计费方 ${seller}。`,
 };
 
 export const zh: Texts = {
@@ -89,8 +89,8 @@ export const zh: Texts = {
   periodShort: (cycleNo) => `第 ${cycleNo} 期`,
   timeZone: '时间均为北京时间（UTC+8）。',
 
-  backTo: (seller) => html`返回<span class="to"> ${seller}</span>`,
-  soldBy: (seller) => html`您在 ${seller} 的订阅`,
+  backTo: (seller) => withName`返回<span class="to"> ${seller}</span>`,
+  soldBy: (seller) => withName`您在 ${seller} 的订阅`,
   support: { phone: '致电', mail: '发邮件至', web: '帮助' },
   terms: '服务条款',
 
@@ -103,8 +103,8 @@ export const zh: Texts = {
   claimEverything: (count) => `一键领取（${count} 项）`,
   allToClaim: (count) => `全部 ${count} 项待领取`,
   linkUntil: (time) => html`本链接有效至 ${time}。`,
-  newLinkFrom: (seller) => html`前往 ${seller} 获取新链接`,
-  openAgain: (seller) => html`到期后，请从 ${seller} 重新进入。`,
+  newLinkFrom: (seller) => withName`前往 ${seller} 获取新链接`,
+  openAgain: (seller) => withName`到期后，请从 ${seller} 重新进入。`,
   sendLink: '发送新链接到我的手机',
   nothingToClaim: html`目前没有<wbr>可领取的权益。`,
   nothingLeft: '没有可领取的权益。',
@@ -144,7 +144,7 @@ export const zh: Texts = {
   subscription: '订阅信息',
   amount: '价格',
   payWith: '付款方式',
-  card: (name, tail) => html`${name}<span class="date">（尾号 ${tail}）</span>`,
+  card: (name, tail) => withName`${name}<span class="date">（尾号 ${tail}）</span>`,
   startedOn: '开通日期',
   remaining: '剩余期数',
   remainingPeriods: (count) => (count === 0 ? '已是最后一期' : `${count} 期`),
@@ -174,11 +174,11 @@ export const zh: Texts = {
   },
   advice: {
     money: html`请在此之前确保银行卡余额<wbr>和限额充足。`,
-    ask: (seller) => html`如需更换银行卡，请联系 ${seller}。`,
-    again: (seller) => html`如需继续使用，可前往 ${seller} 重新订阅。`,
+    ask: (seller) => withName`如需更换银行卡，请联系 ${seller}。`,
+    again: (seller) => withName`如需继续使用，可前往 ${seller} 重新订阅。`,
     nothing: '您无需任何操作。',
   },
-  changeCard: (seller) => html`前往 ${seller} 更换银行卡`,
+  changeCard: (seller) => withName`前往 ${seller} 更换银行卡`,
   refunded: (amount, on) => html`已于 ${on}<wbr>退款 ${amount}`,
   earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
 
@@ -194,7 +194,7 @@ export const zh: Texts = {
   share: '分享',
 
   end: '退订',
-  endTitle: (product) => html`确定要退订 ${product} 吗？`,
+  endTitle: (product) => withName`确定要退订 ${product} 吗？`,
   endTitlePlain: '确定要退订吗？',
   endKeepsUnclaimed: (count, until) => html`您尚未领取的 ${count}\u00a0项权益<wbr>仍归您所有，可领取至 ${until}。`,
   endKeepsCodes: (until) =>
@@ -205,7 +205,7 @@ export const zh: Texts = {
     html`退订后您将获得<wbr>一个长期链接，有效至 ${until}，请妥善保存。当前链接仅有效至 ${present}。`,
   endForGood: html`退订后无法恢复，如需继续使用<wbr>请重新订阅。`,
   digits: '手机号后四位',
-  digitsHint: (seller) => html`请输入您在 ${seller} 登录所用手机号<wbr>的后四位，以确认是您本人操作。`,
+  digitsHint: (seller) => withName`请输入您在 ${seller} 登录所用手机号<wbr>的后四位，以确认是您本人操作。`,
   endConfirm: '确认退订',
   keep: '暂不退订',
   digitsForm: '请输入四位数字。',
@@ -224,7 +224,7 @@ export const zh: Texts = {
     html`为保障账户安全，请 ${minutes < 120 ? `${minutes} 分钟` : `${Math.ceil(minutes / 60)} 小时`}后再输入。`,
   lockedForGood: html`为保障账户安全，此处已不能再输入手机号后四位。`,
   lockedSendCode: html`您也可以立即使用短信验证码确认，验证码将发送至<wbr>您登录所用的手机号。`,
-  lockedAsk: (seller) => html`您也可以联系 ${seller} 退订。`,
+  lockedAsk: (seller) => withName`您也可以联系 ${seller} 退订。`,
   sentTitle: '请查看短信',
   notSentTitle: '短信未发送',
   sent: {
@@ -243,10 +243,10 @@ export const zh: Texts = {
     COMPLETED: '该订阅各期均已完成，无需退订。',
     TERMINATED: '首期扣款失败，该订阅未生效，不会扣款。',
   },
-  noMobile: (seller) => html`未查询到您的手机号，无法在本页面退订，请联系 ${seller}。`,
+  noMobile: (seller) => withName`未查询到您的手机号，无法在本页面退订，请联系 ${seller}。`,
 
   endedTitle: '订阅已结束',
-  endedText: (product, on) => html`${product} 已于 ${on}<wbr>结束。`,
+  endedText: (product, on) => withName`${product} 已于 ${on}<wbr>结束。`,
   endedLeft: (count, until) => html`还有 ${count}\u00a0项权益可以领取，截至 ${until}。`,
   endedNothingLeft: (until) => html`没有待领取的权益。兑换码可查看至 ${until}，请记下。`,
   endedQuote: '如有疑问，请提供此编号',
@@ -267,7 +267,8 @@ export const zh: Texts = {
   },
   expired: {
     title: '链接已过期',
-    text: (seller) => html`为保障账户安全，链接仅在一定时间内有效，您的权益不会丢失。请从 ${seller} 重新进入权益页面。`,
+    text: (seller) =>
+      withName`为保障账户安全，链接仅在一定时间内有效，您的权益不会丢失。请从 ${seller} 重新进入权益页面。`,
   },
   crossSite: {
     title: '操作并非来自本页面',
