@@ -44,6 +44,6 @@ async function open(baseUrl, place, options) {
 
 function formOf(text, benefit) {
   const hidden = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
-  const [claim] = new RegExp(`(?<=name="claim" value=")${benefit}-[^"]+`).exec(text) ?? [];
+  const [claim] = new RegExp(`(?<=name="claim" value=")${benefit}(?=")`).exec(text) ?? [];
   return claim && { ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])), claim };
 }
