@@ -1,4 +1,4 @@
-import { MutationCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query';
 import { Unreachable } from './problem.ts';
 
 /**
@@ -6,6 +6,10 @@ import { Unreachable } from './problem.ts';
  * affect the counts.
  */
 export const WAITING_KEY = '/waiting';
+
+// Disables a form's button before the next click. With the default, a timer, the second click of a fast double click
+// submitted the form again.
+notifyManager.setScheduler(queueMicrotask);
 
 export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({

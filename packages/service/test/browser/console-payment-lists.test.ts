@@ -153,6 +153,16 @@ describe('a refund that support requests', () => {
 });
 
 describe('a note', () => {
+  it('is written once by a double click', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await sam(`/orders/${orderNo}`);
+    await page.getByLabel('Write a note').fill('called twice today');
+    await button(page, 'Add note').dblclick();
+    await page.getByRole('listitem').getByText('called twice today').first().waitFor();
+    const written = await on.sql('select from order_notes where order_no = $1', [orderNo]);
+    expect(written).toHaveLength(1);
+  });
+
   it('notifies the operators that it mentions, until they dismiss it', async () => {
     const orderNo = await on.paidOrder();
     const text = `@ann please look, ${unique('case')}`;
