@@ -43,7 +43,8 @@ export function ChangeMobile({ appId, channelUserId }: PersonalDataProps) {
   const t = useTexts();
   const changed = useOrderChanged();
   const [isOpen, setOpen] = useState(false);
-  const [mobile, setMobile] = useState('');
+  const [typed, setMobile] = useState('');
+  const mobile = typed.normalize('NFKC').replaceAll(/[\s\p{Cf}().-]/gu, '');
   const close = () => {
     setOpen(false);
     setMobile('');
@@ -57,10 +58,10 @@ export function ChangeMobile({ appId, channelUserId }: PersonalDataProps) {
         <ReasonDialog
           title={t('mobileTitle', { id: channelUserId })}
           verb={t('changeMobile')}
-          isIncomplete={!/^\+?\d{5,20}$/.test(mobile.trim())}
+          isIncomplete={!/^\+?\d{5,20}$/.test(mobile)}
           onClose={close}
           onConfirm={async (reason) => {
-            await api.post('/users/mobile', { appId, channelUserId, mobile: mobile.trim(), reason });
+            await api.post('/users/mobile', { appId, channelUserId, mobile, reason });
             notifyDone(t('mobileChanged'));
             changed();
           }}
@@ -70,7 +71,7 @@ export function ChangeMobile({ appId, channelUserId }: PersonalDataProps) {
             <TextInput
               label={t('newMobile')}
               data-autofocus
-              value={mobile}
+              value={typed}
               onChange={(event) => setMobile(event.currentTarget.value)}
               inputMode="tel"
               autoComplete="off"
