@@ -43,8 +43,8 @@ export interface LinkResult extends Omit<SearchResult, 'kind'> {
   readonly check: Check;
 }
 
-/** Returns true if the text is probably a redemption link, possibly in a sentence. */
-export const isLink = (text: string): boolean => /https?:\/\//i.test(text);
+/** Returns true if the text is probably a redemption link, possibly in a sentence or without `https://`. */
+export const isLink = (text: string): boolean => /https?:\/\/|[?&]sig=/i.test(text);
 
 export async function checkLink(link: string) {
   const check = await postCheck(link);

@@ -183,6 +183,7 @@ describe('a redemption link', () => {
       status: 'NOT_OURS',
       ...nothing,
     });
+    expect(await check(`Please look: ${url.slice('https://'.length)}`)).toMatchObject({ status: 'VALID', orderNo });
     expect(await check('no link at all')).toEqual({ status: 'NOT_OURS', host: null, ...nothing });
     on.service.clock.advance(8 * 86_400_000);
     const client = await consoleClient(on.service, 'support');

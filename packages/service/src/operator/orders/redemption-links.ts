@@ -41,9 +41,10 @@ export async function checkRedemptionLink(
   { link: text }: { readonly link: string },
   { redeemUrl }: LinkTools,
 ) {
-  const [address = text.trim()] = /https?:\/\/\S+/.exec(text) ?? [];
-  const url = URL.canParse(address) ? new URL(address) : undefined;
   const own = new URL(redeemUrl());
+  const [bare = ''] = /[\w.:-]+\/\S*[?&]sig=\S+/.exec(text) ?? [];
+  const [address = `${own.protocol}//${bare}`] = /https?:\/\/\S+/.exec(text) ?? [];
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   const pages = `${own.pathname.replace(/\/+$/, '')}/redeem`;
   const isHere = url?.origin === own.origin && (url.pathname === pages || url.pathname.startsWith(`${pages}/`));
   const link = url && readLink(readFormFields(url.search.slice(1)));
