@@ -114,6 +114,7 @@ describe('a code', () => {
       (await who.get(`/search?q=${q}`)).body.results.map(({ id, matched }: Record<string, string>) => [id, matched]);
     expect(await found(current)).toEqual([[orderNo, 'benefit-code']]);
     expect(await found(current.toLowerCase())).toEqual([[orderNo, 'benefit-code']]);
+    expect(await found(`${current.slice(0, 4)} ${current.slice(4)}`)).toEqual([[orderNo, 'benefit-code']]);
     expect(await found(former)).toEqual([[orderNo, 'replaced-benefit-code']]);
     expect(await found(current, on.viewer)).toEqual([]);
   });

@@ -65,6 +65,7 @@ describe('finds by', () => {
       },
     ]);
     expect(await find(` ${orderNo} `, 'order-number')).toHaveLength(1);
+    expect(await find(`${orderNo.slice(0, 4)} ${orderNo.slice(4)}`, 'order-number')).toHaveLength(1);
   });
 
   it("a prefix of an order's number, while it is being typed", async () => {
@@ -124,6 +125,9 @@ describe('finds by', () => {
     expect(appIds(await find(`+86 ${mobile.slice(0, 3)}-${mobile.slice(3, 7)} ${mobile.slice(7)}`, 'mobile'))).toEqual(
       both,
     );
+    // As phones copy a number from their contacts, with marks of the text's direction.
+    expect(appIds(await find(`\u202d${mobile}\u202c`, 'mobile'))).toEqual(both);
+    expect(appIds(await find(`(0086) ${mobile.slice(0, 3)}\u00a0${mobile.slice(3)}`, 'mobile'))).toEqual(both);
     expect(await find('19900000000', 'mobile')).toEqual([]);
   });
 

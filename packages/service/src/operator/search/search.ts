@@ -66,6 +66,8 @@ const MAX_DIGITS = 15;
 interface Searching {
   readonly db: Queryable;
   readonly text: string;
+  /** The text without spaces, for numbers that are written in groups. */
+  readonly number: string;
   /**
    * The channels' hashes of the text. Empty if the text is no mobile number, or the role may not search for mobile
    * numbers.
@@ -85,6 +87,7 @@ type LookUp = (searching: Searching) => Promise<readonly SearchResult[]>;
 export async function search(operator: Operator, input: { readonly q: string }, role: Role) {
   const text = input.q.trim();
   if (text === '') return { results: [], hasMore: false, isMobileLeftOut: false };
+  const number = text.replaceAll(/\s/g, '');
   const mobile = parseMobile(text);
   const mayFindMobiles = mayDo(role, ROLE_FOR_MOBILES);
   if (mobile !== undefined && mayFindMobiles) await traceRead(operator, 'search.mobile', 'mobile', mobile);
@@ -99,7 +102,7 @@ export async function search(operator: Operator, input: { readonly q: string }, 
     async (db) => {
       const found: SearchResult[] = [];
       for (const lookUp of LOOK_UPS)
-        found.push(...(await lookUp({ db, text, role, currency: operator.currency, ...hashes })));
+        found.push(...(await lookUp({ db, text, number, role, currency: operator.currency, ...hashes })));
       return found;
     },
     { readOnly: true, statementMs: MAX_STATEMENT_MS },
@@ -120,8 +123,8 @@ export async function search(operator: Operator, input: { readonly q: string }, 
   };
 }
 
-const byOrderNo: LookUp = async ({ db, text, role }) => {
-  const orderNo = parseOrderNo(text);
+const byOrderNo: LookUp = async ({ db, number, role }) => {
+  const orderNo = parseOrderNo(number);
   if (orderNo === undefined) return [];
   const exact = await findOrders(db, [orderNo]);
   return exact.map((order) => describeOrder(order, 'order-number', role));
@@ -144,12 +147,12 @@ const byExternalNo: LookUp = async ({ db, text, role }) => {
 };
 
 const byPaymentNo: LookUp = async (searching) => {
-  const reference = parsePaymentOrderNo(searching.text);
+  const reference = parsePaymentOrderNo(searching.number);
   return reference ? describePayment(searching, reference, 'payment-number') : [];
 };
 
 const byAttemptNo: LookUp = async (searching) => {
-  const reference = parseAttemptNo(searching.text);
+  const reference = parseAttemptNo(searching.number);
   if (!reference || !(await hasAttempt(searching.db, reference.orderNo, reference.cycleNo, reference.tryNo))) return [];
   return describePayment(searching, reference, 'attempt-number');
 };
@@ -176,7 +179,7 @@ async function describePayment(
 }
 
 const byRefundNo: LookUp = async (searching) => {
-  const reference = parseRefundNo(searching.text.toUpperCase());
+  const reference = parseRefundNo(searching.number.toUpperCase());
   return reference ? describeRefund(searching, reference, 'refund-number') : [];
 };
 
@@ -199,9 +202,9 @@ function describeMoney(
   return { ...NOTHING, id, title: id, subtitle, status, appId, orderNo: String(orderNo) };
 }
 
-const byAgreementNo: LookUp = async ({ db, text, role }) => {
-  const [, number] = /^AG([1-9]\d{0,14})$/i.exec(text) ?? [];
-  const agreement = number === undefined ? undefined : await findAgreementById(db, Number(number));
+const byAgreementNo: LookUp = async ({ db, number, role }) => {
+  const [, id] = /^AG([1-9]\d{0,14})$/i.exec(number) ?? [];
+  const agreement = id === undefined ? undefined : await findAgreementById(db, Number(id));
   return agreement ? [await describeAgreement(db, agreement, 'agreement-number', role)] : [];
 };
 
@@ -220,8 +223,8 @@ const byCardTail: LookUp = async ({ db, text, role }) => {
   return found;
 };
 
-const byClaimNo: LookUp = async ({ db, text, role }) => {
-  const reference = parseClaimNo(text);
+const byClaimNo: LookUp = async ({ db, number, role }) => {
+  const reference = parseClaimNo(number);
   if (!reference || !(await hasClaim(db, reference.orderNo, reference.cycleNo, reference.position))) return [];
   const found = await findOrders(db, [reference.orderNo]);
   return found.map((order) => describeOrder(order, 'claim-number', role));
@@ -267,10 +270,12 @@ const byMobile: LookUp = async ({ db, mobileHashes }) => {
 
 /**
  * Mobile numbers begin with 13 to 19. Order numbers begin with 10. So the first eleven digits of an order number are
- * not taken for a mobile number, and the audit log records no search for a mobile number.
+ * not taken for a mobile number, and the audit log records no search for a mobile number. Phones copy numbers with
+ * separators and with marks of the text's direction (Cf).
  */
 function parseMobile(text: string): string | undefined {
-  const mobile = text.replace(/^\+?86/, '').replaceAll(/[ -]/g, '');
+  const plain = text.normalize('NFKC').replaceAll(/[\s\p{Cf}().-]/gu, '');
+  const mobile = plain.replace(/^(\+|00)?86/, '');
   return /^1[3-9]\d{9}$/.test(mobile) ? mobile : undefined;
 }
 
@@ -293,10 +298,13 @@ const SEALED_MATCHES: ReadonlySet<string> = new Set([
 /** Shorter texts are not looked up as codes and as numbers of institutions. */
 const MIN_SEALED = 6;
 
-/** Hashes the text as a code with the key of each channel, also in upper case, in which the service generates codes. */
+/**
+ * Hashes the text as a code with the key of each channel, also in upper case without spaces, as the service generates
+ * codes.
+ */
 async function hashCode(operator: Operator, text: string): Promise<Buffer[]> {
   const channels = await openLookUpKeys(operator);
-  const spellings = [...new Set([text, text.toUpperCase()])];
+  const spellings = [...new Set([text, text.toUpperCase(), text.toUpperCase().replaceAll(/\s/g, '')])];
   return channels.flatMap(({ sealing }) => spellings.map((spelling) => hashClaimCode(sealing, spelling)));
 }
 
