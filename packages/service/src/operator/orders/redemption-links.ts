@@ -42,7 +42,9 @@ export async function checkRedemptionLink(
   { redeemUrl }: LinkTools,
 ) {
   const own = new URL(redeemUrl());
-  const [bare = ''] = /[\w.:-]+\/\S*[?&]sig=\S+/.exec(text) ?? [];
+  const signed = text.split(/\s/).find((word) => /[?&]sig=/.test(word)) ?? '';
+  // Host names have at most 253 characters. Without the limit a long text would take seconds.
+  const [bare = ''] = /[\w.:-]{1,253}\/.*/.exec(signed) ?? [];
   const [address = `${own.protocol}//${bare}`] = /https?:\/\/\S+/.exec(text) ?? [];
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const pages = `${own.pathname.replace(/\/+$/, '')}/redeem`;
