@@ -108,7 +108,7 @@ describe('statements', () => {
 
   /** Commands that cannot be prepared: settings, savepoints, cursors, changes of a database. */
   const COMMAND =
-    /^(set (local|transaction) |analyze\b|savepoint |release savepoint |rollback to savepoint |truncate |declare |fetch |alter database |comment on )/;
+    /^(set (local|transaction) |analyze\b|savepoint |release savepoint |rollback to savepoint |truncate |declare |fetch |alter (system|database) |comment on )/;
 
   /** Files that create, move and copy tables whose names are known only at run time. */
   const TABLE_BY_TABLE =

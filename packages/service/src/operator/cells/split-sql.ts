@@ -111,6 +111,12 @@ const readsOnly = declareRequire({
   value: (row) => row.readsOnly,
 });
 
+const reloadSettings = declareRequire({
+  text: 'select pg_reload_conf() as began',
+  parameters: [],
+  columns: columns({ began: 'boolean' }),
+});
+
 /**
  * Makes all sessions of a server read-only, also those that exist, or ends that. A replica takes the setting too. Does
  * nothing if the role may not change it.
@@ -120,7 +126,7 @@ export async function makeReadOnly(db: Queryable, isReadOnly: boolean): Promise<
   await db.query(
     `alter system ${isReadOnly ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only'}`,
   );
-  await db.query('select pg_reload_conf()');
+  await reloadSettings(db);
   // The server notifies its sessions soon, this one with the others. Not longer: a setting of the role may differ.
   for (let n = 0; n < 100 && (await readsOnly(db)) !== isReadOnly; n += 1) await delay(20);
 }
