@@ -180,10 +180,8 @@ describe('a redemption link', () => {
     expect(await check('https://pay.example/redeem')).toMatchObject({ status: 'INCOMPLETE' });
     const elsewhere = url.replace('pay.example', 'pay.example.evil.test');
     expect(await check(elsewhere)).toEqual({ status: 'OTHER_HOST', host: 'pay.example.evil.test', orderNo, expiresAt });
-    expect(await check(elsewhere.replace(/sig=(.)/, (_, first) => `sig=${first === 'A' ? 'B' : 'A'}`))).toMatchObject({
-      status: 'NOT_OURS',
-      ...nothing,
-    });
+    const first = url.includes('sig=A') ? 'B' : 'A';
+    expect(await check(elsewhere.replace(/sig=./, `sig=${first}`))).toMatchObject({ status: 'NOT_OURS', ...nothing });
     expect(await check(`Please look: ${url.slice('https://'.length)}`)).toMatchObject({ status: 'VALID', orderNo });
     expect(await check('no link at all')).toEqual({ status: 'NOT_OURS', host: null, ...nothing });
     on.service.clock.advance(8 * 86_400_000);
