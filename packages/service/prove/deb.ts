@@ -46,15 +46,21 @@ export default async function proveDeb(_: readonly string[], { root }: { root: s
     await Promise.all([SETTINGS, DATA, folder].map((place) => rm(place, { recursive: true, force: true })));
     await run('userdel', ['perennial']).catch(() => undefined);
   }
-  check('the machine is as it was: packages, users, files', (await describeMachine()) === before);
+  const after = await describeMachine();
+  const changed = [
+    ...before.filter((line) => !after.includes(line)),
+    ...after.filter((line) => !before.includes(line)),
+  ];
+  check(`the machine is as it was: packages, users, files ${changed.join(', ')}`.trim(), changed.length === 0);
 }
 
 /** Describes what the package changes on a machine. */
-async function describeMachine(): Promise<string> {
+async function describeMachine(): Promise<string[]> {
   const packages = await run('dpkg-query', ['-W', '-f', '${Package} ${Version} ${Status}\n']);
   const people = readFileSync('/etc/passwd', 'utf8') + readFileSync('/etc/group', 'utf8');
   const folders = ['/etc', '/usr/bin', '/usr/lib', '/usr/lib/systemd/system', '/usr/share/doc', '/var/lib'];
-  return `${packages}${people}${await run('ls', ['-d', ...folders, ...folders.map((one) => `${one}/*`)], { shell: true })}`;
+  const files = await run('ls', ['-d', ...folders, ...folders.map((one) => `${one}/*`)], { shell: true });
+  return `${packages}${people}${files}`.split('\n');
 }
 
 /** Builds the package twice, and once more under a higher version. */
