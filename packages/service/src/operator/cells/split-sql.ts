@@ -98,7 +98,8 @@ export const promote = declareList({
 
 const mayMakeReadOnly = declareRequire({
   text: `select has_parameter_privilege('default_transaction_read_only', 'alter system')
-       and has_function_privilege('pg_catalog.pg_reload_conf()', 'execute') as may`,
+       and has_function_privilege('pg_catalog.pg_reload_conf()', 'execute')
+       and coalesce(current_setting('allow_alter_system', true), 'on') = 'on' as may`,
   parameters: [],
   columns: columns({ may: 'boolean' }),
   value: ({ may }) => may,
@@ -119,7 +120,7 @@ const reloadSettings = declareRequire({
 
 /**
  * Makes all sessions of a server read-only, also those that exist, or ends that. A replica takes the setting too. Does
- * nothing if the role may not change it.
+ * nothing if the role or the server does not allow it.
  */
 export async function makeReadOnly(db: Queryable, isReadOnly: boolean): Promise<void> {
   if (!(await mayMakeReadOnly(db))) return;
