@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '@perennial/wire';
 import type { ImmediateFulfilment } from './fulfilment.js';
 
 /** Omits 0, O, 1 and I, which look alike. It has 32 characters, so that five random bits select one. */

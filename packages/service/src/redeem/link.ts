@@ -41,10 +41,13 @@ function decodePercent(text: string): string {
 }
 
 /** Returns the link, or undefined if the fields cannot be a link. Does not check the signature. */
-export function readLink(fields: FormFields): SignedLink | undefined {
+export function readLink(
+  fields: FormFields,
+  channelUserId = fields.get('channelUserId') ?? '',
+): SignedLink | undefined {
   const of = (name: string) => fields.get(name) ?? '';
   const orderNo = parseOrderNo(of('orderNo'));
-  const [appId, channelUserId, exp, sig] = [of('appId'), of('channelUserId'), of('exp'), of('sig')];
+  const [appId, exp, sig] = [of('appId'), of('exp'), of('sig')];
   if (orderNo === undefined || !/^[\x21-\x7e]{1,64}$/.test(appId)) return undefined;
   if (channelUserId === '' || [...channelUserId].length > MAX_STRING_LENGTH || channelUserId.includes('\0')) {
     return undefined;
@@ -63,7 +66,7 @@ export function toFormLinkFields(link: SignedLink): Record<string, string> {
 }
 
 export function readFormLink(fields: FormFields): SignedLink | undefined {
-  return readLink(new Map([...fields, ['channelUserId', decodePercent(fields.get('channelUserId') ?? '')]]));
+  return readLink(fields, decodePercent(fields.get('channelUserId') ?? ''));
 }
 
 const queries = new WeakMap<SignedLink, string>();

@@ -17,7 +17,7 @@ import type { RedeemViews } from './redeem-views.js';
 /** Adds the forms that claim one benefit, a period's benefits or all benefits. */
 export function addClaimForms(
   pages: FastifyInstance,
-  { deps, callers, databaseOf, frameOf, readPost, refusePost, withPost }: RedeemContext,
+  { deps, callers, databaseOf, frameOf, readPost, refusePost, wayOf, withPost }: RedeemContext,
   { sendPlace }: RedeemViews,
 ): void {
   const { clock, limits } = deps;
@@ -58,7 +58,7 @@ export function addClaimForms(
     limits.checkLink(link.sig, 'post');
     const caller = callers.get(request);
     if (!(await deps.claimTogether(channel, link.channelUserId, benefitOf(link, benefit), caller))) return 'counted';
-    return redirect(reply, doneAddress(frameOf(request), link, readBenefit(fields.get('from')), benefitText(benefit)));
+    return redirect(reply, doneAddress(wayOf(request), link, readBenefit(fields.get('from')), benefitText(benefit)));
   }
 
   pages.post('/redeem/claim', { bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
@@ -68,11 +68,10 @@ export function addClaimForms(
     const claim = async (fields: FormFields, visited: Visit) => {
       const benefit = readBenefit(fields.get('claim'));
       if (!benefit || !isToken(fields.get('token'), visited, CLAIM_ACTION)) return refusePost(reply);
-      const frame = frameOf(request);
-      const notice = claimNotice(frame.texts, await claimByItself(request, visited, benefit));
+      const notice = claimNotice(frameOf(request).texts, await claimByItself(request, visited, benefit));
       const from = fields.get('from');
       if (notice !== undefined) return sendPlace(reply, visited.link, from, notice);
-      return redirect(reply, doneAddress(frame, visited.link, readBenefit(from), benefitText(benefit)));
+      return redirect(reply, doneAddress(wayOf(request), visited.link, readBenefit(from), benefitText(benefit)));
     };
     return withPost(reply, post, claim, answered);
   });
@@ -90,7 +89,7 @@ export function addClaimForms(
         : listClaimableOfPeriod(db, channelId, link.orderNo, Number(period), clock.now()));
       await claimEach(those, (one) => claimOne(request, visited, one));
       const place = isEverything ? undefined : readBenefit(fields.get('from'));
-      return redirect(reply, doneAddress(frameOf(request), link, place, period));
+      return redirect(reply, doneAddress(wayOf(request), link, place, period));
     }),
   );
 }

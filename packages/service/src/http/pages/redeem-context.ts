@@ -10,6 +10,7 @@ import type { ConnectionShares } from '../../platform/db/sharing/connection-shar
 import type { CodesShown } from '../../redeem/codes-shown.js';
 import { isValidFormToken } from '../../redeem/form-token.js';
 import { type FormFields, readFormLink, type SignedLink } from '../../redeem/link.js';
+import type { Way } from '../../redeem/page/addresses.js';
 import type { Frame } from '../../redeem/page/layout.js';
 import {
   type MessagePage,
@@ -70,12 +71,12 @@ export function createRedeemContext(deps: RedeemDeps, halfCloseMs: number) {
     zh: createAmountFormat(deps.currency, 'zh-CN'),
   };
   const canSend = deps.sendMessage !== undefined;
+  const wayOf = (request: FastifyRequest): Way => ({ root: findPlace().path, lang: readLanguage(request) });
   function frameOf(request: FastifyRequest): Frame {
-    const lang = readLanguage(request);
-    const texts = chooseTexts(lang ?? request.headers['accept-language']);
-    const root = findPlace().path;
-    const switchAddress = () => addressInLanguage(request, root, texts.other.language);
-    return { texts, money: money[texts.language], root, lang, switchAddress, canSend };
+    const way = wayOf(request);
+    const texts = chooseTexts(way.lang ?? request.headers['accept-language']);
+    const switchAddress = () => addressInLanguage(request, way.root, texts.other.language);
+    return { ...way, texts, money: money[texts.language], switchAddress, canSend };
   }
 
   function send(
@@ -177,6 +178,7 @@ export function createRedeemContext(deps: RedeemDeps, halfCloseMs: number) {
     send,
     sendMessagePage,
     visitLink,
+    wayOf,
     withPost,
   };
 }

@@ -6,7 +6,7 @@ import type { Frame } from './layout.js';
 export type PagePath = '' | '/benefits' | '/codes' | '/past' | '/payments' | '/unsubscribe' | '/ended';
 
 /** The parts of a frame that URLs contain. */
-type Way = Pick<Frame, 'root' | 'lang'>;
+export type Way = Pick<Frame, 'root' | 'lang'>;
 
 export const pageAddress = (
   { root, lang }: Way,
