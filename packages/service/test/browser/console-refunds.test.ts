@@ -63,7 +63,8 @@ describe('a bulk refund', () => {
     await page.getByText('2 pending', { exact: true }).waitFor();
     await page.getByText('0 succeeded', { exact: true }).waitFor();
     expect(await button(page, 'Cancel the run').count()).toBe(0);
-    expect(await rowsOf(page).getByText('Pending').count()).toBe(2);
+    // The rows come with an answer of their own, after the run's.
+    await expect.poll(() => rowsOf(page).getByText('Pending').count()).toBe(2);
     // The institution answers again, and refuses one of the two refunds.
     on.bank.onQuery = async ({ refundNo }) =>
       refundNo.includes(orders[0] ?? '')
@@ -102,7 +103,10 @@ describe('a refund', () => {
 
     // The first tab does not mention a refund that was refused in the other tab.
     const [again, refused] = [await refundDialog(page), await refundDialog(other)];
-    await other.route('**/refund', (route) => route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } }));
+    await other.route('**/refund', async (route) => {
+      await again.getByText('You have sent').waitFor();
+      await route.fulfill({ status: 409, json: { title: 'no', detail: 'not now' } });
+    });
     await button(refused, 'Refund ¥3.00').click();
     await refused.getByText('not now').waitFor();
     await again.getByText('You have sent').waitFor({ state: 'detached' });
