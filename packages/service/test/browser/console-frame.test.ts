@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Locator, Page, Response } from 'playwright-core';
+import type { Locator, Page, Request, Response } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPerson } from '../../src/operator/people/people.js';
 import { totpCode, totpStep } from '../../src/operator/people/totp.js';
@@ -92,11 +92,15 @@ describe('signing in', () => {
     await createPersonWithPassword(service, 'sid', 'support');
     const page = await at.person('support', 'sid');
     const endSession = () => page.context().clearCookies();
+    // Sends a click to the button itself: without a session any poll opens the dialog, which then covers the button.
+    const submit = (within: Page | Locator, name: string) =>
+      within.getByRole('button', { name, exact: true }).dispatchEvent('click');
     await page.goto(`/console/orders/${orderNo}`);
     await page.getByLabel('Write a note').fill('a long note that took a while');
     await endSession();
-    await page.getByRole('button', { name: 'Add note' }).click();
+    await submit(page, 'Add note');
     const dialog = page.getByRole('dialog', { name: 'Your session has expired' });
+    await dialog.waitFor();
     // Escape does not close the dialog.
     await page.keyboard.press('Escape');
     const password = dialog.getByLabel('Password', { exact: true });
@@ -112,7 +116,7 @@ describe('signing in', () => {
     // Signing in in another tab closes the dialog in this tab too.
     await page.getByLabel('Write a note').fill('another one');
     await endSession();
-    await page.getByRole('button', { name: 'Add note' }).click();
+    await submit(page, 'Add note');
     await dialog.waitFor();
     const other = await page.context().newPage();
     await other.goto('/console/sign-in');
@@ -128,9 +132,11 @@ describe('signing in', () => {
     await page.getByRole('menuitem', { name: 'Unsubscribe…' }).click();
     const below = page.getByRole('dialog', { name: `Unsubscribe order ${orderNo}?` });
     await below.getByLabel('Reason').fill('asked for by phone');
+    // The button is disabled until the preview is shown.
+    await expect.poll(() => below.getByRole('button', { name: 'Unsubscribe' }).isEnabled()).toBe(true);
     await endSession();
     await page.evaluate(`dispatchEvent(new Event('focus'))`);
-    await below.getByRole('button', { name: 'Unsubscribe' }).click();
+    await submit(below, 'Unsubscribe');
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     expect(await below.count()).toBe(1);
@@ -196,15 +202,20 @@ describe('signing in', () => {
   it('marks background polls as unattended, until the user acts', async () => {
     const page = await at.person('viewer', 'ida', {});
     await page.clock.install();
+    const polls: Request[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/waiting')) polls.push(request);
+    });
     await page.goto('/console/account');
+    // Moves the clock until the page polls, because the next poll comes a minute after the page has the last answer.
     const nextPoll = async () => {
-      const answered = page.waitForResponse((response) => response.url().endsWith('/waiting'));
-      await page.clock.runFor(90_000);
-      const poll = await answered;
-      // The next poll comes a minute after this poll has ended. So the test waits for this poll's end before it moves
-      // the clock.
-      await poll.finished();
-      return poll.request().headers()['x-unattended'];
+      const before = polls.length;
+      const moveOn = async () => {
+        await page.clock.runFor(30_000);
+        return polls.length;
+      };
+      await expect.poll(moveOn).toBeGreaterThan(before);
+      return polls.at(-1)?.headers()['x-unattended'];
     };
     await heading(page, 'Your account').waitFor();
     await nextPoll();
