@@ -173,5 +173,7 @@ it('a new channel shows its open steps until the first order', async () => {
   await page.waitForURL(/tab=callbacks/);
   await page.goto('/console/channels/test_demo');
   await page.getByRole('tab', { name: 'General' }).waitFor();
+  // The steps come with an answer of their own, which shows nothing for this channel.
+  await page.waitForLoadState('networkidle');
   expect(await page.getByRole('heading', { name: 'Until the first order' }).count()).toBe(0);
 });

@@ -5,7 +5,7 @@ import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
-import { consoleBrowser, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
+import { consoleBrowser, isLoaded, moveTo, ON_THIS_MACHINE, signIn } from './console.js';
 import { barriers, browserOfFile, everyViolation, scrollsSideways } from './support.js';
 
 /**
@@ -213,8 +213,6 @@ async function whatSticksOut(page: Page): Promise<string[]> {
 }
 
 const addressOf = async ({ at: place }: Look): Promise<string> => (typeof place === 'string' ? place : place());
-const isLoaded = (page: Page) =>
-  page.locator('main [role=status]:not(.only-read)').first().waitFor({ state: 'detached' });
 
 describe.for(SCREENS)('no violations and no overflow, %s', ([, screen, looks]) => {
   let page: Page;

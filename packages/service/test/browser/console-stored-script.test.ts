@@ -11,7 +11,7 @@ import { paid } from '../orders/support.js';
 import { type ChannelClient, channelClient } from '../support/channel-client.js';
 import { sharedAgreement, sharedRequest } from '../support/demo.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
-import { consoleBrowser, moveTo, ON_THIS_MACHINE } from './console.js';
+import { consoleBrowser, isLoaded, moveTo, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
 /**
@@ -164,6 +164,7 @@ describe('a script in a text', () => {
       const found = page.getByText(SCRIPT);
       const isThere = expect.poll(() => found.count()).toBeGreaterThanOrEqual(times);
       await isThere.catch(async () => missing.push(`${path()}: ${await found.count()} of ${times}`));
+      await isLoaded(page);
       await expectText(page);
     }
     expect(missing).toEqual([]);

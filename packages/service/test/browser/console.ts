@@ -101,6 +101,13 @@ export async function signIn(page: Page, service: TestService, role: Role, name:
   await page.context().addCookies([{ ...cookie, httpOnly: true, sameSite: 'Strict' }]);
 }
 
+/** Waits until the page shows no placeholders for data that it is loading. */
+export const isLoaded = (page: Page): Promise<void> =>
+  page
+    .locator('main :is([role=status]:not(.only-read), .mantine-Skeleton-root)')
+    .first()
+    .waitFor({ state: 'detached' });
+
 /**
  * Navigates inside the console like a link, without a reload. Goes through an empty page first, so that no content of
  * the previous page remains.

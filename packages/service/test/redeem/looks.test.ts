@@ -137,6 +137,12 @@ it('nothing moves after a claim for users who prefer reduced motion', async () =
     ['no-preference', 3],
   ] as const) {
     const page = await phone(browser, { reducedMotion });
+    // Pauses the animations at their start, so that none has ended before they are counted.
+    await page.addInitScript(`{
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync('*, ::before, ::after { animation-play-state: paused !important }');
+      document.adoptedStyleSheets = [sheet];
+    }`);
     await page.goto(`${on.service.baseUrl}${pathname}${search}`);
     await page.locator('button[name=claim]').first().click();
     await page.locator('#done').waitFor();
