@@ -15,6 +15,9 @@ export const router = createRouter({
   defaultPreload: 'intent',
   // The router caches nothing, because the query client caches the data.
   defaultPreloadStaleTime: 0,
+  // Mounts the page of another order or channel again. Otherwise it would keep what was typed or shown on the former
+  // page if its data is cached.
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
   defaultPendingComponent: Loading,
   defaultPendingMs: 300,

@@ -119,6 +119,21 @@ describe('an order', () => {
   });
 });
 
+describe('the page of an order', () => {
+  it('drops what was typed on the page of another order, also if its data is cached', async () => {
+    const [first, second] = [await on.paidOrder(), await on.paidOrder()];
+    const page = await sam(`/orders/${first}`);
+    const note = page.getByLabel('Write a note');
+    await note.waitFor();
+    await page.evaluate(`history.pushState(null, '', '/console/orders/${second}')`);
+    await heading(page, `Order ${second}`).waitFor();
+    await note.fill('about the second order');
+    await page.goBack();
+    await heading(page, `Order ${first}`).waitFor();
+    expect(await note.inputValue()).toBe('');
+  });
+});
+
 describe('an order whose first debit failed', () => {
   it('is shown as terminated, with the reason', async () => {
     const usual = on.institution.onDebit;
