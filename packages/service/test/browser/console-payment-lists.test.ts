@@ -122,6 +122,30 @@ describe('debits and refunds', () => {
     await button(elsewhere, 'Delete view Declined 10 to 19.90').click();
     await elsewhere.getByText('Save filters that you use often').waitFor();
   });
+
+  it('do not appear empty while the rows of other filters are loaded', async () => {
+    const paid = await on.paidOrder();
+    const page = await at.person('viewer', 'vera');
+    await page.goto('/console/payments?status=STARTED');
+    const none = page.getByText('No debit matches');
+    await none.waitFor();
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(
+      (url) => url.pathname.endsWith('/api/payments'),
+      async (route) => {
+        await isReleased;
+        await route.fallback();
+      },
+    );
+    await button(page.getByRole('search'), 'Clear filters').click();
+    await none.waitFor({ state: 'detached' });
+    expect(await page.getByText('There are no debits yet').count()).toBe(0);
+    release();
+    await rowOf(page, paid).waitFor();
+  });
 });
 
 describe('a refund that support requests', () => {

@@ -69,7 +69,7 @@ export default function CellsPage() {
     >
       <Loaded query={found}>
         {(overview) => (
-          <Stack gap={20}>
+          <Stack gap={20} data-refreshing={found.isPlaceholderData || undefined}>
             <Cells overview={overview} />
             <Alerts overview={overview} />
           </Stack>

@@ -56,7 +56,7 @@ export default function HealthPage() {
     >
       <Loaded query={found}>
         {({ institutions, suppliers, callbacks, range: shown }) => (
-          <Stack gap={20}>
+          <Stack gap={20} data-refreshing={found.isPlaceholderData || undefined}>
             <Institutions institutions={institutions} range={shown} />
             <Suppliers suppliers={suppliers} range={shown} />
             <Callbacks callbacks={callbacks} range={shown} />

@@ -68,7 +68,7 @@ export default function OrdersPage() {
         // All matching rows can be selected only with a filter. Without a filter these would be all orders, which the
         // service refuses.
         mayChooseAll={filters.count > 0}
-        matching={totals.data}
+        matching={totals.isPlaceholderData ? undefined : totals.data}
         filter={filters.values}
         actions={[
           ...(maySupport ? [{ kind: 'UNSUBSCRIBE' as const, label: t('unsubscribe'), itemOf: keyOf }] : []),

@@ -49,7 +49,7 @@ export function FailedPayments() {
   const choice = useRowChoice(filters.values);
   const [isRetryingAll, setRetryingAll] = useState(false);
   const mayBeTriedAgain = status !== 'FAIL';
-  const isEmpty = list.rows?.length === 0 && filters.count === 0;
+  const isEmpty = list.rows?.length === 0 && !list.isRefreshing && filters.count === 0;
   const reasons = new Set([...(summary.data?.byReason ?? []).map(({ reason }) => reason), chosenReason]);
   const columns = [
     column.of(t('order'), ({ orderNo, cycleNo }) => (
@@ -153,7 +153,7 @@ export function FailedPayments() {
         // Passes the count only if the status filter is FAIL_RETRY: otherwise it would include payments that cannot be
         // retried.
         matching={
-          summary.data && status === 'FAIL_RETRY'
+          summary.data && !summary.isPlaceholderData && status === 'FAIL_RETRY'
             ? { count: summary.data.total.payments, isAtLeast: summary.data.isAtLeast }
             : undefined
         }

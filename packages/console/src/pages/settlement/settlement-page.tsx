@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Hint, Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+import { Empty, LoadingRows } from '../../parts/states.tsx';
 import { countText } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Status } from '../../parts/values/status.tsx';
@@ -34,7 +34,7 @@ export default function SettlementPage() {
       query={months}
       meanwhile={
         <Page title={t('title')}>
-          <span />
+          <LoadingRows />
         </Page>
       }
     >

@@ -15,7 +15,8 @@ interface ListProps<Row> extends Omit<DataTableProps<Row>, 'rows' | 'isRefreshin
 export function List<Row>({ list, empty, ...table }: ListProps<Row>) {
   const t = useCommonTexts();
   if (!list.rows) return list.error ? <Broken error={list.error} onRetry={list.reload} /> : <LoadingRows />;
-  if (list.rows.length === 0) return empty;
+  // The former filter's empty list says nothing about the rows of this one.
+  if (list.rows.length === 0) return list.isRefreshing ? <LoadingRows /> : empty;
   return (
     <div>
       <DataTable {...table} rows={list.rows} isRefreshing={list.isRefreshing} />

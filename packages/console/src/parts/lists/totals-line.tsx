@@ -32,7 +32,7 @@ interface TotalsLineProps<Totals> {
 
 /** Shows the number of matching rows, their sums and the export. */
 export function TotalsLine<Totals extends { readonly count: number; readonly isAtLeast: boolean }>({
-  totals: { data, error, refetch },
+  totals: { data, error, refetch, isPlaceholderData },
   of,
   filter,
   textsOf,
@@ -40,6 +40,8 @@ export function TotalsLine<Totals extends { readonly count: number; readonly isA
 }: TotalsLineProps<Totals>) {
   const t = useTexts();
   const common = useCommonTexts();
+  // Dims the totals of the former filter, like the rows.
+  const isRefreshing = isPlaceholderData || undefined;
   // The time limit of the count has passed before the first match.
   const isUnknown = data?.isAtLeast === true && data.count === 0;
   const [rows, sums, ofThose] = data && !isUnknown ? textsOf(data, countText(data.count)) : [];
@@ -47,11 +49,13 @@ export function TotalsLine<Totals extends { readonly count: number; readonly isA
     <Group className="small figures" gap="4px 20px" mih={30} mb={10} aria-live="polite">
       {rows ? (
         <>
-          <Box component="strong" fw={600}>
+          <Box component="strong" fw={600} data-refreshing={isRefreshing}>
             {rows}
           </Box>
           {sums?.map((sum) => (
-            <span key={sum}>{sum}</span>
+            <span key={sum} data-refreshing={isRefreshing}>
+              {sum}
+            </span>
           ))}
           {data?.isAtLeast ? <span className="quiet">{ofThose}</span> : null}
         </>
