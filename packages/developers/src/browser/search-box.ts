@@ -60,10 +60,16 @@ export function startSearchBox(): void {
     const found = await search(query).catch(() => []);
     if (mine === asked) show(found, query);
   });
-  input.addEventListener('blur', () => show([], ''));
+  /** Hides the suggestions, and drops those that have not arrived yet. */
+  function close(): void {
+    asked += 1;
+    show([], '');
+  }
+
+  input.addEventListener('blur', close);
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') {
-      show([], '');
+      close();
       return;
     }
     const one = shown[chosen];

@@ -50,6 +50,7 @@ const HEADER_FIELDS = [
 ] as const;
 
 let pasted = NOTHING_PASTED;
+let lookups = 0;
 field('request')?.addEventListener('input', readPasted);
 find('#signature-form')?.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -242,7 +243,11 @@ function showRefusedOfAddress(): void {
 async function showRefused(requestId: string): Promise<void> {
   const outcome = find<HTMLElement>('#refused-outcome');
   if (!outcome || requestId === '') return;
-  show(outcome, await describeRefused(requestId));
+  lookups += 1;
+  const mine = lookups;
+  const described = await describeRefused(requestId);
+  // Drops the answer if the reader has looked up another request meanwhile.
+  if (mine === lookups) show(outcome, described);
 }
 
 async function describeRefused(requestId: string): Promise<HTMLElement[]> {

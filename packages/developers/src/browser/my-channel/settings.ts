@@ -3,18 +3,22 @@ import { areKept, type Credentials, keepCredentials, openChannel, tell } from '.
 import { element } from '../dom.js';
 import { byId, client, send, useChannel, valueIn } from './session.js';
 
-/** Reads the settings. Their fields are disabled meanwhile, so that the answer does not replace what the reader types. */
+/**
+ * Reads the settings. Their fields and buttons are disabled meanwhile, so that the answer does not replace what the
+ * reader types, and nothing is saved that the reader has not seen.
+ */
 export async function readSettings(): Promise<void> {
   const fields = [
     byId<HTMLInputElement>('callback-url'),
     byId<HTMLSelectElement>('fields-version'),
     byId<HTMLInputElement>('notice-days'),
   ];
-  for (const field of fields) field.disabled = true;
+  const controls = fields.flatMap((field) => [field, ...(field.form?.querySelectorAll('button') ?? [])]);
+  for (const control of controls) control.disabled = true;
   try {
     showSettings((await send('sandbox/channel/set', {})).data);
   } finally {
-    for (const field of fields) field.disabled = false;
+    for (const control of controls) control.disabled = false;
   }
 }
 
