@@ -96,7 +96,7 @@ describe('a refund', () => {
     await second.waitFor({ state: 'detached' });
     const said = first.getByRole('status').filter({ hasText: '¥3.00' });
     await said.getByText('You have sent a refund of ¥3.00 in another tab.').waitFor();
-    // The text disappears when the other tab has its answer, until this tab has read the order again.
+    // The text disappears when the other tab has its answer, until this tab has read the order.
     await expect.poll(() => said.allInnerTexts()).toHaveLength(1);
     await button(first, 'Refund ¥3.00').click();
     await page.getByText('¥3.00 refunded').waitFor();

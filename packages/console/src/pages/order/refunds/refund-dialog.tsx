@@ -1,6 +1,6 @@
 import { Box, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api } from '../../../api/client.ts';
 import type { OrderAction, OrderAnswer } from '../../../api/order-types.ts';
@@ -23,6 +23,7 @@ import {
   type KnownRequest,
   keepUnanswered,
   keyFor,
+  readPlace,
   type Unanswered,
 } from './refund-request.ts';
 import { amountText, parseAmount } from './typed-amount.ts';
@@ -185,25 +186,28 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
 function useUnanswered(orderNo: string) {
   const { name: person } = useSession();
   const [owner] = useState({ person, orderNo });
+  const queries = useQueryClient();
   const [kept, setKept] = useState<readonly Unanswered[]>(() => findUnanswered(owner));
   const [all, setAll] = useState<readonly KnownRequest[]>(() => kept.map((one) => ({ ...one, origin: 'before' })));
   useEffect(() => {
     // Keeps a request even if another tab got its answer. If this tab sends the same amount, it uses the same
     // idempotency key, so the money is refunded once.
-    const join = () => {
+    const join = ({ key, newValue }: StorageEvent) => {
+      const elsewhere = (found: readonly Unanswered[]) =>
+        found.map((one) => ({ ...one, origin: 'elsewhere' }) as const);
       const found = findUnanswered(owner);
+      // Reads the event too, because a request that was answered before its event arrived is no longer stored.
+      const changed = readPlace(owner, key ?? '');
       setKept(found);
-      setAll((known) =>
-        joinUnanswered(
-          known,
-          found.map((one) => ({ ...one, origin: 'elsewhere' })),
-        ),
-      );
+      setAll((known) => joinUnanswered(joinUnanswered<KnownRequest>(known, elsewhere(found)), elsewhere(changed)));
+      // Only the order says whether the answered request made the refund.
+      if (changed.length > 0 && newValue === null)
+        void queries.invalidateQueries({ queryKey: ['/orders', owner.orderNo] });
     };
     // The browser sends `storage` events only to the tabs that did not make the change.
     window.addEventListener('storage', join);
     return () => window.removeEventListener('storage', join);
-  }, [owner]);
+  }, [owner, queries]);
   return {
     all,
     isKept: (request: Unanswered) => kept.some(({ key }) => key === request.key),

@@ -23,15 +23,19 @@ const placesOf = ({ person, orderNo }: Owner) => `perennial-console-refund/${enc
 const placeOf = (owner: Owner, { cycleNo, amountCent, key }: Unanswered) =>
   `${placesOf(owner)}${cycleNo}/${amountCent}/${key}`;
 
-export function findUnanswered(owner: Owner): Unanswered[] {
+/** Returns the request that a storage key stands for. Returns nothing if the key is not one of the owner's. */
+export function readPlace(owner: Owner, place: string): Unanswered[] {
   const begin = placesOf(owner);
+  if (!place.startsWith(begin)) return [];
+  const [cycleNo, amountCent, key = ''] = place.slice(begin.length).split('/');
+  return [{ cycleNo: Number(cycleNo), amountCent: Number(amountCent), key }];
+}
+
+export function findUnanswered(owner: Owner): Unanswered[] {
   try {
-    return Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? '')
-      .filter((place) => place.startsWith(begin))
-      .map((place) => {
-        const [cycleNo, amountCent, key = ''] = place.slice(begin.length).split('/');
-        return { cycleNo: Number(cycleNo), amountCent: Number(amountCent), key };
-      });
+    return Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? '').flatMap((place) =>
+      readPlace(owner, place),
+    );
   } catch {
     return [];
   }
