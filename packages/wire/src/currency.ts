@@ -1,3 +1,5 @@
+import { rememberRecent } from './remember-recent.js';
+
 /** The default currency, also assumed for bridges and services of older versions, which do not name a currency. */
 export const DEFAULT_CURRENCY = 'CNY';
 
@@ -34,7 +36,8 @@ export function createAmountFormat(
 ): (cents: number) => string {
   const currencyDisplay = currency === 'CNY' ? 'narrowSymbol' : 'symbol';
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay, ...options });
-  return (cents) => format.format(cents / 100);
+  // Cached, because most amounts are prices, and Intl takes some microseconds for each.
+  return rememberRecent((cents) => format.format(cents / 100));
 }
 
 /** Returns the currency's symbol as it appears in amounts: ¥, €, CHF. */
