@@ -37,13 +37,15 @@ export interface JustClaimed {
 /** Returns the values of two parameters, which are 0 if undefined. */
 export const toPlaceValues = (place: JustClaimed | undefined) => [place?.cycleNo ?? 0, place?.position ?? 0] as const;
 
-/** `lang`: SQL that returns the language of descriptions. */
-export const benefitPairs = (lang: string) => `'cycleNo', b.cycle_no, 'position', b.position,
-  'name', coalesce(case ${lang} when 'en' then d.name_en else d.name_zh end, b.name), 'faceValueCent', b.face_value_cent, 'status', b.status,
-  'expiresAt', ${epochMs('b.expires_at')},
-  'claimedAt', ${epochMs('b.claimed_at')}, 'code', k.code, 'replaced', coalesce(k.replaced, 0), 'shownAt', ${epochMs('k.last_shown_at')},
-  'icon', ${imageFile('i')},
-  'description', case ${lang} when 'en' then d.description_en else d.description_zh end, 'useUrl', d.use_url`;
+/**
+ * The fields of a BenefitRow, for json_agg of whole rows. With json_build_object PostgreSQL takes 19 % longer for a page.
+ * `lang`: SQL that returns the language of descriptions.
+ */
+export const benefitFields = (lang: string) => `b.cycle_no as "cycleNo", b.position,
+  coalesce(case ${lang} when 'en' then d.name_en else d.name_zh end, b.name) as name, b.face_value_cent as "faceValueCent", b.status,
+  ${epochMs('b.expires_at')} as "expiresAt", ${epochMs('b.claimed_at')} as "claimedAt",
+  k.code, coalesce(k.replaced, 0) as replaced, ${epochMs('k.last_shown_at')} as "shownAt", ${imageFile('i')} as icon,
+  case ${lang} when 'en' then d.description_en else d.description_zh end as description, d.use_url as "useUrl"`;
 export const WITH_DETAILS = `left join claims k on k.order_no = b.order_no and k.cycle_no = b.cycle_no and k.position = b.position
   left join benefit_presentations d on d.benefit_code = b.benefit_code
   left join images i on i.image_hash = d.icon_hash`;

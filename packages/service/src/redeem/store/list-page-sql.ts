@@ -2,7 +2,7 @@ import { column, columns, joinColumns, type Queryable, type RowOf, statement } f
 import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 import {
   type BenefitPosition,
-  benefitPairs,
+  benefitFields,
   type JustClaimed,
   type ShownBenefit,
   toPlaceValues,
@@ -12,7 +12,7 @@ import { FROM_ORDER, PRODUCT, PRODUCT_COLUMNS, type RedeemOrder, withOrder } fro
 import { PAGE_ENTRIES } from './page-sizes.js';
 import {
   type BenefitList,
-  LISTED_JSON,
+  LISTED_FIELDS,
   type ListedBenefit,
   OF_RANKED,
   rankedBenefitsSql,
@@ -36,10 +36,10 @@ const READ_LIST = statement({
 with listed as (select * from ${rankedBenefitsSql({ toClaim: `$5 = 'TO_CLAIM'`, claimed: `$5 = 'CLAIMED'`, past: `$5 = 'PAST'` })} r),
   start as (select coalesce((select rank from listed where cycle_no = $6 and position = $7), ${RANK_AFTER}, 1) as rank)
 select c.version, ${ORDER_FIELDS}, ${PRODUCT},
-  coalesce((select json_agg(${LISTED_JSON} order by r.rank) from listed r ${OF_RANKED} ${WITH_DETAILS}
-    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}), '[]'::json) as benefits,
-  coalesce((select json_agg(json_build_object('ofPeriod', 0, ${benefitPairs('$3')})) from benefits b ${WITH_DETAILS}
-    where b.order_no = $2 and b.cycle_no = $8 and $9 in (0, b.position)), '[]'::json) as done
+  coalesce((select json_agg(x order by x.rank) from (select ${LISTED_FIELDS} from listed r ${OF_RANKED} ${WITH_DETAILS}
+    where r.rank between (select rank from start) and (select rank from start) + ${PAGE_ENTRIES}) x), '[]'::json) as benefits,
+  coalesce((select json_agg(x) from (select 0 as "ofPeriod", ${benefitFields('$3')} from benefits b ${WITH_DETAILS}
+    where b.order_no = $2 and b.cycle_no = $8 and $9 in (0, b.position)) x), '[]'::json) as done
 ${FROM_ORDER}`,
   parameters: ['bigint', 'bigint', 'text', 'double precision', 'text', 'integer', 'integer', 'integer', 'integer'],
   columns: joinColumns(

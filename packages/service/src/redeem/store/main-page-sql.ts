@@ -3,13 +3,13 @@ import { epochMs } from '../../platform/db/time-sql.js';
 import { PAID_STATUSES } from '../../subscriptions/domain/payments/payment-states.js';
 import { ORDER_FIELDS } from '../../subscriptions/store/orders/orders-sql.js';
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
-import { type BenefitRow, benefitPairs, type JustClaimed, toPlaceValues, WITH_DETAILS } from './benefits-sql.js';
+import { type BenefitRow, benefitFields, type JustClaimed, toPlaceValues, WITH_DETAILS } from './benefits-sql.js';
 import { FROM_ORDER, PRODUCT, PRODUCT_COLUMNS, type RedeemProduct } from './order-sql.js';
 import { FIRST_CODES, FIRST_PAYMENTS, FIRST_TO_CLAIM } from './page-sizes.js';
-import { PAYMENT_JSON, type PaymentRow } from './payments-sql.js';
+import { latestPayments, type PaymentRow } from './payments-sql.js';
 import {
   IS_PAST,
-  LISTED_JSON,
+  LISTED_FIELDS,
   type ListedBenefit,
   OF_RANKED,
   rankBenefits,
@@ -44,9 +44,7 @@ export interface RedeemPage extends RedeemProduct {
  * The latest payments of an order. The last paid one is nearly always among them, so it is read separately only if the
  * latest one is not paid. Each subquery that is skipped saves PostgreSQL about 3 % of a page.
  */
-const PAYMENTS = `coalesce((select json_agg(${PAYMENT_JSON})
-    from (select * from payments p where p.order_no = o.order_no order by p.cycle_no desc limit ${FIRST_PAYMENTS}) p),
-    '[]'::json) as payments,
+const PAYMENTS = `${latestPayments('true', FIRST_PAYMENTS)} as payments,
   case when o.agreement_id is not null then
     (select json_build_object('name', pc.display_name, 'cardTail', a.card_tail)
      from agreements a join payment_channels pc on pc.code = a.payment_channel_code where a.agreement_id = o.agreement_id) end
@@ -78,8 +76,8 @@ const READ_PAGES = statement({
   name: 'redeem-pages',
   text: `
 select a.n, c.version, ${ORDER_FIELDS}, ${PRODUCT},
-  coalesce((select json_agg(json_build_object(${benefitPairs('a.lang')}))
-    from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}), '[]'::json)
+  coalesce((select json_agg(x) from (select ${benefitFields('a.lang')}
+    from (select * from benefits b where b.order_no = o.order_no limit ${MOST_AT_ONCE + 1}) b ${WITH_DETAILS}) x), '[]'::json)
     as benefits,
   ${PAYMENTS}
 from (select $1::bigint[] as channel_id, $2::bigint[] as order_no, $3::text[] as lang offset 0) all_of,
@@ -95,10 +93,10 @@ const READ_LARGE_PAGE = statement({
   name: 'redeem-large-page',
   text: `
 select c.version, ${ORDER_FIELDS}, ${PRODUCT},
-  coalesce((select json_agg(${LISTED_JSON} order by r.rank)
+  coalesce((select json_agg(x order by x.rank) from (select ${LISTED_FIELDS}
     from ${rankedBenefitsSql({ toClaim: 'true', claimed: 'true', past: 'b.cycle_no = $5' })} r ${OF_RANKED} ${WITH_DETAILS}
     where (r.list = 'TO_CLAIM' and r.rank <= ${FIRST_TO_CLAIM}) or (r.list = 'CLAIMED' and r.rank <= ${FIRST_CODES})
-      or (r.cycle_no = $5 and $6 in (0, r.position))), '[]'::json) as benefits,
+      or (r.cycle_no = $5 and $6 in (0, r.position))) x), '[]'::json) as benefits,
   (select count(*) from benefits b where b.order_no = $2 and ${IS_PAST}) as "pastCount",
   ${PAYMENTS}
 ${FROM_ORDER}`,

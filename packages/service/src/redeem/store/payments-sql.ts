@@ -32,24 +32,27 @@ interface RefundRow {
 /** `payments` has one more entry than a page shows, if there are more. */
 export type RedeemPayments = RowOf<typeof readRedeemPayments>;
 
-/** SQL: a period as JSON. Reads refunds and the reason of a failure only if the period has any. */
-export const PAYMENT_JSON = `json_build_object('cycleNo', p.cycle_no, 'status', p.status, 'expectAt', ${epochMs('p.expect_at')},
-  'paidAt', ${epochMs('p.paid_at')}, 'amountCent', p.amount_cent,
-  'failure', case when p.status in ('FAIL', 'FAIL_RETRY') then
+/** The fields of a PaymentRow. Reads refunds and the reason of a failure only if the period has any. */
+const PAYMENT_FIELDS = `p.cycle_no as "cycleNo", p.status, ${epochMs('p.expect_at')} as "expectAt", ${epochMs('p.paid_at')} as "paidAt",
+  p.amount_cent as "amountCent",
+  case when p.status in ('FAIL', 'FAIL_RETRY') then
     (select json_build_object('reason', f.reason, 'declineKind', f.decline_kind) from failed_payments f
-     where f.order_no = p.order_no and f.cycle_no = p.cycle_no) end,
-  'refunds', case when p.refund_amount_cent > 0 then
+     where f.order_no = p.order_no and f.cycle_no = p.cycle_no) end as failure,
+  case when p.refund_amount_cent > 0 then
     (select json_agg(json_build_object('amountCent', r.amount_cent, 'at', ${epochMs('coalesce(r.refunded_at, r.settled_at)')})
        order by r.refund_seq desc)
-     from refunds r where r.order_no = p.order_no and r.cycle_no = p.cycle_no and r.status = 'SUCCESS') end)`;
+     from refunds r where r.order_no = p.order_no and r.cycle_no = p.cycle_no and r.status = 'SUCCESS') end as refunds`;
+
+/** SQL: the latest payments of the order that fulfil the condition, as a JSON array with the latest first. */
+export const latestPayments = (condition: string, limit: number) => `coalesce((select json_agg(x)
+    from (select ${PAYMENT_FIELDS} from payments p where p.order_no = o.order_no and ${condition}
+          order by p.cycle_no desc limit ${limit}) x), '[]'::json)`;
 
 export const readRedeemPayments = declareFind({
   name: 'redeem-payments',
   text: `
 select c.version, ${ORDER_FIELDS}, ${PRODUCT},
-  coalesce((select json_agg(${PAYMENT_JSON})
-    from (select * from payments p where p.order_no = o.order_no and p.cycle_no <= $3
-          order by p.cycle_no desc limit ${PAGE_ENTRIES + 1}) p), '[]'::json) as payments
+  ${latestPayments('p.cycle_no <= $3', PAGE_ENTRIES + 1)} as payments
 ${FROM_ORDER}`,
   parameters: ['bigint', 'bigint', 'integer'],
   columns: joinColumns(PRODUCT_COLUMNS, columns({ payments: column<readonly PaymentRow[]>('json') })),

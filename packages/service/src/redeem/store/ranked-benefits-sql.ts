@@ -1,5 +1,5 @@
 import { epochMs, fromEpochMs } from '../../platform/db/time-sql.js';
-import { type BenefitRow, benefitPairs, type ShownBenefit } from './benefits-sql.js';
+import { type BenefitRow, benefitFields, type ShownBenefit } from './benefits-sql.js';
 
 export type BenefitList = 'TO_CLAIM' | 'CLAIMED' | 'PAST';
 
@@ -39,8 +39,8 @@ export const rankedBenefitsSql = ({
   select 'PAST', b.cycle_no, b.position, 0, count(*) over (), null, null, null, row_number() over (order by b.cycle_no desc, b.position)
   from benefits b where b.order_no = $2 and ${IS_PAST} and ${past})`;
 
-export const LISTED_JSON = `json_build_object('list', r.list, 'rank', r.rank, 'total', r.total, 'ofPeriod', r.of_period,
-  'lastExpiresAt', ${epochMs('r.last_expires_at')}, ${benefitPairs('$3')})`;
+export const LISTED_FIELDS = `r.list, r.rank, r.total, r.of_period as "ofPeriod",
+  ${epochMs('r.last_expires_at')} as "lastExpiresAt", ${benefitFields('$3')}`;
 export const OF_RANKED = `join benefits b on b.order_no = $2 and b.cycle_no = r.cycle_no and b.position = r.position`;
 
 /** Returns the same lists and ranks as `rankedBenefitsSql`. A test compares them. */
