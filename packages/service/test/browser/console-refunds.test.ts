@@ -102,7 +102,9 @@ describe('a refund', () => {
     await page.getByText('¥3.00 refunded').waitFor();
     expect(bookedCents()).toEqual([300]);
 
-    // The first tab does not mention a refund that was refused in the other tab.
+    // The first tab does not mention a refund that was refused in the other tab. That tab first learns that the former
+    // request is answered. Otherwise it would send it again.
+    await expect.poll(() => other.evaluate('Object.keys(localStorage).join()')).not.toContain('console-refund');
     const [again, refused] = [await refundDialog(page), await refundDialog(other)];
     await other.route('**/refund', async (route) => {
       await again.getByText('You have sent').waitFor();
@@ -112,6 +114,34 @@ describe('a refund', () => {
     await refused.getByText('not now').waitFor();
     await again.getByText('You have sent').waitFor({ state: 'detached' });
     expect(await again.getByRole('status').filter({ hasText: '¥3.00' }).count()).toBe(0);
+    await other.close();
+  });
+
+  it('that another tab has sent goes out once, also if this tab is told only after the answer', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    const other = await page.context().newPage();
+    // Holds the browser's events back, as they are while a tab is busy.
+    await page.addInitScript(`
+      window.held = [];
+      const hold = (event) => { event.stopImmediatePropagation(); held.push(event); };
+      window.addEventListener('storage', hold, true);
+      window.tellThisTab = () => {
+        window.removeEventListener('storage', hold, true);
+        for (const { key, newValue } of held) window.dispatchEvent(new StorageEvent('storage', { key, newValue }));
+        return held.length;
+      };`);
+    for (const tab of [page, other]) await tab.goto(`/console/orders/${orderNo}`);
+    const [first, second] = [await refundDialog(page), await refundDialog(other)];
+    await button(second, 'Refund ¥3.00').click();
+    await second.waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate('held.length')).toBeGreaterThanOrEqual(2);
+    await page.evaluate('tellThisTab()');
+    const said = first.getByRole('status').filter({ hasText: '¥3.00' });
+    await said.getByText('You have sent a refund of ¥3.00 in another tab.').waitFor();
+    await button(first, 'Refund ¥3.00').click();
+    await page.getByText('¥3.00 refunded').waitFor();
+    expect(bookedCents()).toEqual([300]);
     await other.close();
   });
 
