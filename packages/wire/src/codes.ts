@@ -30,7 +30,8 @@ const outcome = <Name extends string>(name: Name, code: string, message: string)
  * The registry of result codes, in order of precedence: if two codes apply to a request, the earlier row wins. 400003
  * precedes the signature check, because an oversized body is refused while it is read, and the signature needs the
  * whole body. 420002 precedes the other business codes of orders/create, so that a resent order is reported as existing
- * even if its product or agreement has changed since. After too many decryption failures, 429001 replaces 400002.
+ * even if its product or agreement has changed since. For a number of another channel the refusals of the product come
+ * first. After too many decryption failures, 429001 replaces 400002.
  */
 export const resultCodes = [
   refusal('PATH_NOT_FOUND', '404001', 404, 'no such endpoint'),

@@ -127,6 +127,17 @@ const KINDS = {
       '请向两个渠道核实归属；如确为共用，可在支付通道中允许共用协议号。',
     ],
   ],
+  'order-number-of-another-channel': [
+    ['Order number of another channel', '订单号已被其他渠道使用'],
+    [
+      'A channel tried to create an order under an externalOrderNo that another channel uses. The order was refused.',
+      '渠道下单使用的 externalOrderNo 已被其他渠道使用，已拒绝下单。',
+    ],
+    [
+      'Ask the first channel to prefix its order numbers with its name. Many refusals may be an attempt to probe numbers.',
+      '请前一个渠道在订单号前加上自己的前缀；如拒绝次数很多，可能是在试探其他渠道的订单号。',
+    ],
+  ],
   'webhook-given-up': [
     ['Events given up', '事件推送已放弃'],
     [

@@ -32,6 +32,7 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'agreement-number-of-another-channel': '通过 {1} 共享',
   'agreement-number-of-another-channel|in-force': '通过 {1} 共享；渠道 {3} 的协议 {2} 正在使用该协议号',
   'agreement-number-of-another-channel|resolved': '其他渠道已不再使用该协议号，或已允许共用',
+  'order-number-of-another-channel': '两个渠道使用了相同的 externalOrderNo，后一笔下单已拒绝',
   'webhook-given-up': '放弃推送 {1} 个事件',
   'webhook-given-up|resolved': '已放弃的事件均已处理',
   'pool-empty': '领取等待发码，请导入兑换码',

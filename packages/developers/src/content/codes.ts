@@ -109,7 +109,7 @@ export const CODE_TEXTS: Readonly<Record<CodeName, readonly [when: string, advic
   ],
   SUBSCRIPTION_NOT_FOUND: ['the order or period is unknown or belongs to another channel', 'check the number'],
   SUBSCRIPTION_ALREADY_EXISTS: [
-    '`externalOrderNo` is in use, by your channel or another one. This code takes precedence over every other business code of `orders/create`',
+    '`externalOrderNo` is in use, by your channel or another one. For a number of your own this code takes precedence over every other business code of `orders/create`',
     'call `orders/query` with the number: if it returns the order you wanted, you are done; otherwise choose another number',
   ],
   SUBSCRIPTION_UNSUBSCRIBED: [

@@ -41,6 +41,7 @@ const SENTENCES = {
   'agreement-number-of-another-channel|in-force': 'shared at {1}, in force as {2} of {3}',
   'agreement-number-of-another-channel|resolved':
     'no other channel has the number in force any more, or it may be shared',
+  'order-number-of-another-channel': 'both channels use the same externalOrderNo: the second order was refused',
   'webhook-given-up': ['{1} events given up together', '{1} given up at once'],
   'webhook-given-up|resolved': ['no event is given up any more', 'nothing of what was given up is left'],
   'pool-empty': 'claims wait for codes to be imported',

@@ -29,6 +29,7 @@ export const ALERT_KINDS = [
   'notice-for-unknown-agreement',
   'agreement-cancel-failed',
   'agreement-number-of-another-channel',
+  'order-number-of-another-channel',
   'webhook-given-up',
   'pool-empty',
   'pool-low',

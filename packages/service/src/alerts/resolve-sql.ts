@@ -78,6 +78,7 @@ const ALERT_ENDS: {
   'notice-for-unknown-agreement': 'only a person can judge',
   'agreement-cancel-failed': 'by the step that removes the cause',
   'agreement-number-of-another-channel': { when: `${HASH} is not null and not ${NUMBER_STAYS_FOREIGN}` },
+  'order-number-of-another-channel': 'only a person can judge',
   'webhook-given-up': {
     // A replay continues the event's retry count. So a due event with more than 10 retries was given up before and is
     // being sent again: the alert stays open until that push is accepted.

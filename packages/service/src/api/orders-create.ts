@@ -1,13 +1,22 @@
-import { type OrdersCreateRequest, Rejection, readCreateRequest, type SettlementMode } from '@perennial/wire';
+import {
+  type CodeName,
+  type OrdersCreateRequest,
+  Rejection,
+  readCreateRequest,
+  type SettlementMode,
+} from '@perennial/wire';
+import { alertText } from '../alerts/alert-wordings.js';
+import { raiseAlert } from '../alerts/alerts-sql.js';
 import type { Action, ActionContext } from '../catalog/action.js';
+import type { Channel } from '../catalog/channels/channel.js';
 import type { CatalogProduct } from '../catalog/products/catalog.js';
 import type { Answer } from '../platform/answers/answer.js';
-import { NumberTaken } from '../platform/db/database.js';
+import { NumberTaken, type Queryable } from '../platform/db/database.js';
 import { MAX_NUMBER_TRIES } from '../platform/db/sharing/number-supply.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
 import { isLongAnswer } from '../subscriptions/domain/orders/order-text.js';
 import { createUserRow } from '../subscriptions/steps/users/login-mobile.js';
-import { hasExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
+import { findOwnerOfExternalOrder } from '../subscriptions/store/orders/orders-sql.js';
 import type { ApiDeps } from './api-deps.js';
 import { type CollectedCustomer, readCustomer } from './creation/agreement-for-order.js';
 import type { DeductedOrderCreator } from './creation/create-deducted-order.js';
@@ -34,19 +43,39 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
         ? createCollectedOrder(deps, context, request, customer, product)
         : deps.deduct.create(context, request, customer, product));
     } catch (error) {
-      // A repeated request may now violate a business rule. If an order with its externalOrderNo exists, the answer is
-      // that the subscription already exists, not the rejection by the rule. This request has not stored that order,
-      // because business rules are checked before storing.
-      if (
-        error instanceof Rejection &&
-        error.result.isOutcome &&
-        (await hasExternalOrder(database, request.externalOrderNo))
-      ) {
-        throw new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
-      }
-      throw error;
+      if (!(error instanceof Rejection) || !error.result.isOutcome) throw error;
+      throw (await findUsedNumber(database, channel, request.externalOrderNo, error)) ?? error;
     }
   };
+}
+
+/** The refusals of a channel that may not sell the product. */
+const PRODUCT_REFUSALS: readonly CodeName[] = [
+  'PRODUCT_NOT_FOUND',
+  'PRODUCT_NOT_AUTHORIZED',
+  'SETTLEMENT_MODE_MISMATCH',
+];
+
+/**
+ * Returns the refusal 420002 if the number is in use. This request has not stored that order, because business rules are
+ * checked before storing. For a number of the channel itself 420002 replaces every refusal: a repeated request may
+ * violate a rule that the first request did not violate. A number of another channel is reported, and alerted, only to a
+ * channel that may sell the product: otherwise channels could probe for numbers without leaving a trace.
+ */
+async function findUsedNumber(
+  db: Queryable,
+  { appId }: Channel,
+  externalOrderNo: string,
+  refusal: Rejection,
+): Promise<Rejection | undefined> {
+  const owner = await findOwnerOfExternalOrder(db, externalOrderNo);
+  if (!owner) return undefined;
+  if (owner.appId !== appId) {
+    if (PRODUCT_REFUSALS.includes(refusal.result.name)) return undefined;
+    const kind = 'order-number-of-another-channel';
+    await raiseAlert(db, kind, `${appId} ${owner.appId}`, alertText(kind));
+  }
+  return new Rejection('SUBSCRIPTION_ALREADY_EXISTS');
 }
 
 function requireMatchingProduct(product: CatalogProduct, request: OrdersCreateRequest): void {

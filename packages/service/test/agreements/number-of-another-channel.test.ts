@@ -136,9 +136,8 @@ describe('orders/create with a number that another channel has', () => {
       sharedAgreement: sharedAgreement(other, channelUserId, { sharedAgreementNo: number }),
     };
     for (const [more, code] of [
-      [{ ...wrongMobile, externalOrderNo, productCode: 'NO_SUCH' }, '420002'],
+      [{ ...wrongMobile, externalOrderNo, productCode: 'NO_SUCH' }, '420005'],
       [{ ...wrongMobile, externalOrderNo }, '420002'],
-      [{ ...wrongMobile, productCode: 'NO_SUCH' }, '420005'],
       [wrongMobile, '403004'],
       [{ ...wrongMobile, sharedAgreement: sharedAgreement(other, channelUserId) }, '410010'],
     ] as const) {

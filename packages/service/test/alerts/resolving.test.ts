@@ -240,6 +240,7 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
     'refund-contradiction',
     'notice-for-unknown-attempt',
     'notice-for-unknown-agreement',
+    'order-number-of-another-channel',
     'undecryptable-fields',
     'sign-in-failures',
     'peer-refused',

@@ -3,7 +3,7 @@ import { authorizeProduct, createProduct } from '../../src/operator/provisioning
 import { PRODUCT } from '../operator/support.js';
 import { collectRequest, encrypted } from '../support/demo.js';
 import { stageOfFile } from './stage-of-file.js';
-import { eventsOf } from './support.js';
+import { anotherChannel, eventsOf } from './support.js';
 
 const { service, channel, sql } = stageOfFile();
 
@@ -30,6 +30,8 @@ const FIRST_PERIOD = {
 };
 
 const create = (body: object) => channel.call('orders/create', body);
+const numberAlerts = () =>
+  sql(`select subject, detail, seen from alerts where kind = 'order-number-of-another-channel'`);
 
 describe('orders/create in mode B', () => {
   it('0: also with its cycle fields: active and billed at once, every period listed, with a link', async () => {
@@ -131,15 +133,36 @@ describe('orders/create in mode B', () => {
     });
   });
 
-  it('420002: the number is used by this or another channel, whatever else is wrong', async () => {
+  it('420002: the number is used by an order of this channel, whatever else is wrong', async () => {
     const first = collectRequest(channel);
     expect((await create(first)).code).toBe('0');
     expect((await create(collectRequest(channel, { externalOrderNo: first.externalOrderNo }))).code).toBe('420002');
     const again = collectRequest(channel, { externalOrderNo: first.externalOrderNo, productCode: 'NO_SUCH' });
     expect((await create(again)).code).toBe('420002');
-    const other = await service.channel();
-    const foreign = collectRequest(other, { externalOrderNo: first.externalOrderNo });
-    expect((await other.call('orders/create', foreign)).code).toBe('420002');
+    expect(await numberAlerts()).toEqual([]);
+  });
+
+  it('a number of another channel: 420002 and one alert per two channels, but first the refusals of the product', async () => {
+    const { externalOrderNo } = (await create(collectRequest(channel))).data;
+    const other = await anotherChannel(service);
+    const codeOf = async (more: object) =>
+      (await other.call('orders/create', collectRequest(other, { externalOrderNo, ...more }))).code;
+    await createProduct(service.operator, { ...PRODUCT, productCode: 'NOT_OF_OTHER' });
+    await createProduct(service.operator, { ...PRODUCT, productCode: 'DEDUCT_OF_OTHER' });
+    const { appId } = other.credentials;
+    await authorizeProduct(service.operator, { appId, productCode: 'DEDUCT_OF_OTHER' });
+    expect(await codeOf({ productCode: 'NO_SUCH' })).toBe('420005');
+    expect(await codeOf({ productCode: 'NOT_OF_OTHER' })).toBe('420006');
+    expect(await codeOf({ productCode: 'DEDUCT_OF_OTHER' })).toBe('420009');
+    expect(await numberAlerts()).toEqual([]);
+    expect([await codeOf({}), await codeOf({ totalCycles: 11 })]).toEqual(['420002', '420002']);
+    expect(await numberAlerts()).toEqual([
+      {
+        subject: `${appId} test_demo`,
+        detail: 'both channels use the same externalOrderNo: the second order was refused',
+        seen: 2,
+      },
+    ]);
   });
 
   it('420009: a product that is sold only in the other mode', async () => {

@@ -18,6 +18,8 @@ export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undef
       return { what: 'requests', to: places.requests({ appId: subject, code: 'failed' }) };
     case 'agreement-number-of-another-channel':
       return { what: 'channel', to: places.channel(subject.split(' ')[0] ?? subject) };
+    case 'order-number-of-another-channel':
+      return { what: 'requests', to: places.requests({ appId: subject.split(' ')[0] ?? subject, code: '420002' }) };
     case 'pool-empty':
     case 'pool-low':
       return { what: 'benefit', to: `${places.benefits()}?code=${encodeURIComponent(subject)}` };

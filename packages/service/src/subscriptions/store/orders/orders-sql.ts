@@ -1,5 +1,5 @@
 import type { OrderStatus, PaymentStatus } from '@perennial/wire';
-import { declareFind, declareHas, declareList, declareWrite, type Queryable } from '../../../platform/db/database.js';
+import { declareFind, declareList, declareWrite, type Queryable } from '../../../platform/db/database.js';
 import { column, columns, columnsOf, joinColumns, type RowOf, statement } from '../../../platform/db/statement.js';
 import { epochMs, fromEpochMs } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
@@ -187,9 +187,12 @@ export async function findOrderWithPayments(
   return row && toOrderWithPayments(row);
 }
 
-export const hasExternalOrder = declareHas({
-  text: 'select from external_orders where key_of(external_order_no) = key_of($1::text)',
+/** Returns the app id of the channel that has an order with this number. */
+export const findOwnerOfExternalOrder = declareFind({
+  text: `select (select c.app_id from channels c where c.channel_id = e.channel_id) as "appId"
+     from external_orders e where key_of(e.external_order_no) = key_of($1::text)`,
   parameters: ['text'],
+  columns: columns({ appId: 'text' }),
 });
 
 export const findPayments = declareList({
