@@ -201,6 +201,17 @@ const KINDS = {
       '请在审计日志中查看用户名和地址，封禁可疑地址，再确认告警。',
     ],
   ],
+  'no-second-admin': [
+    ['Admin account without a second admin', '管理员账号未经双人批准'],
+    [
+      'One person alone created or reset the account of an admin, because no other admin could approve.',
+      '因没有其他管理员可以批准，一人单独创建或重置了管理员账号。',
+    ],
+    [
+      'Find out who holds the account. If nobody else does, disable it. Then acknowledge.',
+      '请核实该账号由谁持有。若并非他人本人持有，请停用该账号，再确认告警。',
+    ],
+  ],
   'institution-silent': [
     ['Institution does not answer', '支付机构无应答'],
     [

@@ -49,6 +49,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'reconciliation-failed|resolved': '当日已完成对账',
   'undecryptable-fields': '一分钟内 {1} 个加密字段解密失败',
   'sign-in-failures': '一分钟内 {1} 次登录失败，涉及 {2} 个用户名、{3} 个地址',
+  'no-second-admin': '由 {1} 创建，未经第二位管理员批准',
+  'no-second-admin|reset': '由 {1} 重置，未经第二位管理员批准',
   'institution-silent': '自 {1} 起无应答，已有 {2} 次调用失败',
   'institution-silent|resolved': '支付机构已恢复应答',
   'institution-declining': '自 {1} 起，{2} 笔有结果的扣款全部被拒绝',

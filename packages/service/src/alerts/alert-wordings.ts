@@ -64,6 +64,8 @@ const SENTENCES = {
     '{1} encrypted fields within a minute could not be read',
   ],
   'sign-in-failures': '{1} failed sign-ins within a minute, of {2} names, from {3} addresses',
+  'no-second-admin': 'created by {1}, without the approval of a second admin',
+  'no-second-admin|reset': 'reset by {1}, without the approval of a second admin',
   'institution-silent': 'no answer since {1}: {2} calls have failed',
   'institution-silent|resolved': 'the institution has answered a call',
   'institution-declining': 'since {1} all {2} debits with a result were declined',

@@ -39,6 +39,7 @@ export const ALERT_KINDS = [
   'reconciliation-failed',
   'undecryptable-fields',
   'sign-in-failures',
+  'no-second-admin',
   'institution-silent',
   'institution-declining',
   'database-full',

@@ -106,6 +106,7 @@ const ALERT_ENDS: {
   },
   'undecryptable-fields': 'only a person can judge',
   'sign-in-failures': 'only a person can judge',
+  'no-second-admin': 'only a person can judge',
   'institution-silent': {
     when: `not exists (select from institution_health h
       where h.payment_channel_code = a.subject and h.failing_since is not null)`,

@@ -243,6 +243,7 @@ it('kinds that only an operator can judge stay, whatever their subject', async (
     'order-number-of-another-channel',
     'undecryptable-fields',
     'sign-in-failures',
+    'no-second-admin',
     'peer-refused',
     'audit-chain-broken',
   ]);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
+import { resetPerson } from '../../src/operator/people/people.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
@@ -782,8 +783,39 @@ describe('the only admin who can sign in', () => {
     expect(entries).toEqual([{ actor: 'ada', detail: { role: 'admin', secondPerson: 'none: only admin' } }]);
     // A lost link can be replaced.
     expect((await ada.post(`/people/${bea}/reset`)).status).toBe(200);
+    const alerts = `select subject, detail, seen from alerts where kind = 'no-second-admin'`;
+    expect(await alone.sql(alerts)).toEqual([
+      { subject: bea, detail: 'reset by ada, without the approval of a second admin', seen: 2 },
+    ]);
     await alone.sql(`update people set password_hash = 'set' where name = $1`, [bea]);
     waits(await ada.post(`/people/${bea}/reset`));
+  });
+
+  it('does not decide with the other admin what an account of support that the first has made alone requests', async () => {
+    const stage = await operatorStage({ environment: 'production', refundApprovalCent: 1_000 });
+    onTestFinished(() => stage.close());
+    const ada = await newAdmin('ada', stage);
+    await stage.sql(`update people set role = 'viewer' where role = 'admin' and name <> 'ada'`);
+    await ada.post('/people', { name: 'puppet', role: 'support' });
+    await stage.sql(`update audit_log set at = at - interval '30 days' where subject = 'puppet'`);
+    expect((await ada.post('/people', { name: 'bea', role: 'admin' })).status).toBe(200);
+    const [puppet, bea] = [await consoleClient(stage.service, 'support', 'puppet'), await newAdmin('bea', stage)];
+    const { approvalId } = (await refund(puppet, await stage.paidOrder())).body;
+    expect((await bea.post(`/approvals/${approvalId}/approve`)).body.code).toBe('decides-with-own-account');
+    await stage.sql(`update audit_log set at = at - interval '7 days 1 minute' where subject = 'bea'`);
+    expect((await bea.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+  });
+
+  it('does not take over the account of an admin who has signed in and was reset on the command line', async () => {
+    const stage = await operatorStage({ environment: 'production' });
+    onTestFinished(() => stage.close());
+    const ada = await newAdmin('ada', stage);
+    await newAdmin('carl', stage);
+    await stage.sql(`update people set role = 'viewer' where role = 'admin' and name not in ('ada', 'carl')`);
+    await resetPerson(stage.operator, { name: 'carl' });
+    const refused = await ada.post('/people/carl/reset');
+    expect([refused.status, refused.body.code]).toEqual([409, 'second-admin-needed']);
+    expect(await stage.sql(`select from alerts where kind = 'no-second-admin'`)).toEqual([]);
   });
 });
 

@@ -59,16 +59,18 @@ export const findDependentUntil: Query<[one: string, other: string], string | un
 /**
  * Returns an admin who controls both operators: the admin has created or last reset both accounts without a second
  * admin, or one of them and is the other. That admin may still have the password, because no second admin knows of the
- * setup link.
+ * setup link. Accounts of support count however long ago this was. In pairs, accounts of other roles count for seven days;
+ * `findDependentUntil` has the rule for one such account and its maker.
  */
 export const findMakerAlone: Query<[one: string, other: string], { maker: string; account: string } | undefined> =
   declareFind({
     text: `with alone as (
-       select p.name, made.actor from people p, lateral (
-         select a.actor, a.detail from audit_log a
+       select p.name, p.role, made.actor from people p, lateral (
+         select a.actor, a.at, a.detail from audit_log a
          where a.subject = p.name and a.action in ('person.create', 'person.reset') order by a.chain_no desc limit 1) made
-       where p.name in ($1, $2) and p.role = 'support' and made.actor <> p.name and not made.detail ? 'approvedBy')
-     select actor as maker, name as account from alone where actor in ($1, $2)
+       where p.name in ($1, $2) and made.actor <> p.name and not made.detail ? 'approvedBy'
+         and (p.role = 'support' or made.at > now() - interval '${DEPENDENT_DAYS} days'))
+     select actor as maker, name as account from alone where role = 'support' and actor in ($1, $2)
      union all
      select actor, $1 || ', ' || $2 from alone where actor in (select name from people)
        group by actor having count(*) = 2

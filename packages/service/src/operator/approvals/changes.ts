@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { alertText } from '../../alerts/alert-wordings.js';
+import { raiseAlert } from '../../alerts/alerts-sql.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type AuditEntry, findLatestChainNo, findOwnEntries, noteSecondPerson, recordAudit } from '../audit/audit.js';
 import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
@@ -115,6 +117,7 @@ async function makeAloneOrRequest<Result>(
     const why = await findReasonToSkipApproval(tx, entry, asking);
     if (why) {
       noteSecondPerson(tx, why);
+      if ('secondPerson' in why) await raiseNoSecondAdmin(tx, entry, operator);
       return { result: await step.run({ ...operator, ...joined }) };
     }
     if (asking !== 'console') return {};
@@ -144,14 +147,21 @@ async function findReasonToSkipApproval(
   return { withoutApproval: requireName('the reason', asking.withoutApproval) };
 }
 
+function raiseNoSecondAdmin(tx: Queryable, { action, subject }: ChangeEntry, { actor }: Operator): Promise<void> {
+  const sentence = action === 'person.reset' ? 'no-second-admin|reset' : 'no-second-admin';
+  return raiseAlert(tx, 'no-second-admin', subject, alertText(sentence, actor));
+}
+
 /**
- * Returns true if the change gives a new installation its second admin: it creates or resets the only other admin, and
- * at most one admin can sign in. Returns false if an admin was disabled or demoted before.
+ * Returns true if the change gives a new installation its second admin: it creates or resets the only other admin, who
+ * has never signed in, and at most one admin can sign in. Returns false if an admin was disabled or demoted before.
  */
 async function makesSecondAdmin(tx: Queryable, { action, subject, detail }: ChangeEntry): Promise<boolean> {
   if (!['person.create', 'person.reset'].includes(action) || detail['role'] !== 'admin') return false;
   const admins = await lockActiveAdmins(tx);
   const others = admins.filter(({ name }) => name !== subject);
+  // An admin without a password may have been reset. A second reset would give that account to somebody else.
+  if (admins.some(({ name, hasSignedIn }) => name === subject && hasSignedIn)) return false;
   if (others.length > 1 || admins.filter(({ canSignIn }) => canSignIn).length > 1) return false;
   return !(await hadOtherAdmin(tx));
 }

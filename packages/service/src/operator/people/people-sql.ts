@@ -173,7 +173,8 @@ export const storeSignIn: Query<[personId: number, passwordHash: string | null],
 
 /** Locks the rows, so that two admins cannot disable each other concurrently. */
 export const lockActiveAdmins = declareList({
-  text: `select person_id as "personId", name, password_hash is not null or single_sign_on is not null as "canSignIn"
+  text: `select person_id as "personId", name, password_hash is not null or single_sign_on is not null as "canSignIn",
+       last_sign_in_at is not null as "hasSignedIn"
      from people where role = 'admin' and status = 'ACTIVE' for update`,
   parameters: [],
   columns: columns({
@@ -181,6 +182,7 @@ export const lockActiveAdmins = declareList({
     name: 'text',
     /** True if the operator has a password, or an account at the identity provider. */
     canSignIn: 'boolean',
+    hasSignedIn: 'boolean',
   }),
 });
 
