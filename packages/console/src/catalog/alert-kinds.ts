@@ -208,8 +208,8 @@ const KINDS = {
       '因没有其他管理员可以批准，一人单独创建或重置了管理员账号。',
     ],
     [
-      'Find out who holds the account. If nobody else does, disable it. Then acknowledge.',
-      '请核实该账号由谁持有。若并非他人本人持有，请停用该账号，再确认告警。',
+      'Ask the owner whether they hold the account. If not, disable it. Then acknowledge.',
+      '请核实该账号是否由其本人持有；如不是，请停用该账号。处理后再确认告警。',
     ],
   ],
   'institution-silent': [

@@ -78,6 +78,7 @@ export const benefitOperations = [
     body: schemas.presentationChange,
     answer: schemas.presentationChanged,
     run: (operator, { icon, ...texts }) => setPresentation(operator, { ...texts, ...readPicture('icon', icon) }),
+    secondPerson: {},
     toAnswer: ({ changed, leftOut, ...benefit }) => ({ benefit: toBenefitView(benefit), leftOut, changed }),
     command: {
       usage: 'benefit set-presentation <benefit-code>',

@@ -205,6 +205,7 @@ export const channelOperations = [
     body: schemas.brandingChange,
     answer: schemas.brandingChanged,
     run: (operator, { logo, ...texts }) => setBranding(operator, { ...texts, ...readPicture('logo', logo) }),
+    secondPerson: {},
     toAnswer: ({ branding, changed, leftOut }) => ({ branding: withTones(branding), leftOut, changed }),
     command: {
       usage: 'channel set-branding <app-id>',

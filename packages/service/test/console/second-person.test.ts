@@ -4,7 +4,10 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
 import { resetPerson } from '../../src/operator/people/people.js';
 import { setFulfilment } from '../../src/operator/provisioning/benefits.js';
+import { setBranding } from '../../src/operator/provisioning/branding.js';
+import { setFrameOrigins, setIpAllowList } from '../../src/operator/provisioning/channel-settings.js';
 import { createPaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
+import { setPresentation } from '../../src/operator/provisioning/presentations.js';
 import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { keyPlaces, openStoredKey } from '../../src/platform/secrets/stored-keys.js';
 import { commandLine } from '../cli/support.js';
@@ -381,7 +384,7 @@ describe('the refunds of one operator in 24 hours', () => {
   });
 });
 
-describe('bridges, prices, callback addresses and secrets', () => {
+describe('bridges, prices, addresses and secrets', () => {
   const bridge = {
     displayName: 'Uni',
     gateway: 'bridge',
@@ -408,13 +411,19 @@ describe('bridges, prices, callback addresses and secrets', () => {
     await authorizeProduct(on.operator, { appId, productCode: code });
     const supplierKey = Buffer.from(newKey(), 'base64');
     await setFulfilment(on.operator, { benefitCode: code, kind: 'supplier', supplierUrl, supplierKey });
+    await setFrameOrigins(on.operator, { appId, origins: ['https://shop.example'] });
+    await setIpAllowList(on.operator, { appId, ranges: ['127.0.0.0/8'] });
+    await setBranding(on.operator, { appId, shopUrl: 'https://shop.example/' });
+    await setPresentation(on.operator, { benefitCode: code, useUrl: 'https://shop.example/use' });
     const stored = () =>
       on.sql<object>(
         `select p.gateway_url, p.gateway_key, c.app_secret, c.aes_key,
            (select row(kind, supplier_url, supplier_key)::text from benefit_fulfilments where benefit_code = p.code) as supplier,
            (select count(*)::integer from channels) as channels, (select count(*)::integer from callback_urls) as urls,
            (select string_agg(product_code, ' ' order by product_code) from channel_products where product_code like $1 || '%')
-             as products
+             as products, p.common_numbers, c.frame_origins::text, c.ip_allow_list::text,
+           (select b::text from channel_brandings b where b.channel_id = c.channel_id) as branding,
+           (select s::text from benefit_presentations s where s.benefit_code = p.code) as presentation
          from payment_channels p, channels c where p.code = $1 and c.app_id = $2`,
         [code, appId],
       );
@@ -434,6 +443,14 @@ describe('bridges, prices, callback addresses and secrets', () => {
       await ada.put(`/benefits/${code}/fulfilment`, { kind: 'supplier', supplierKey: newKey() }),
       await ada.put(`/benefits/${code}_B/fulfilment`, { kind: 'supplier', supplierUrl, supplierKey: newKey() }),
       await ada.put(`/channels/${appId}`, { callback: { eventType: '*', url: 'https://thief.example/events' } }),
+      await ada.put(`/payment-channels/${code}`, { commonNumbers: true }),
+      await ada.put(`/channels/${appId}`, { frameOrigins: ['https://shop.example', 'https://thief.example'] }),
+      await ada.put(`/channels/${appId}`, { ipAllowList: [] }),
+      await ada.put(`/channels/${appId}`, { ipAllowList: ['0.0.0.0/0'] }),
+      await ada.put(`/channels/${appId}/branding`, { shopUrl: 'https://thief.example/' }),
+      await ada.put(`/channels/${appId}/branding`, { termsUrl: 'https://thief.example/' }),
+      await ada.put(`/channels/${appId}/branding`, { support: 'https://thief.example/' }),
+      await ada.put(`/benefits/${code}/presentation`, { useUrl: 'https://thief.example/' }),
       await ada.post('/channels', { name: 'Mine' }),
       await ada.post(`/channels/${appId}/credentials`, { names: ['appSecret'] }),
     ];
@@ -457,6 +474,15 @@ describe('bridges, prices, callback addresses and secrets', () => {
     expect((await fulfilment({ kind: 'supplier', supplierUrl })).body).toMatchObject({ changed: false });
     expect((await fulfilment({ kind: 'pool' })).body).toMatchObject({ changed: true });
     expect((await fulfilment({ kind: 'supplier' })).body).toMatchObject({ changed: true });
+    expect((await ada.put(`/payment-channels/${code}`, { commonNumbers: false })).body).toMatchObject({
+      changed: false,
+    });
+    const presentation = { nameEn: 'Pass', useUrl: 'https://shop.example/next' };
+    expect((await ada.put(`/benefits/${code}/presentation`, presentation)).body).toMatchObject({ changed: true });
+    const branding = { shopUrl: 'https://shop.example/vip', support: '400 000 0000', accent: '#0a6b4b' };
+    expect((await ada.put(`/channels/${appId}/branding`, branding)).body).toMatchObject({ changed: true });
+    const removed = { frameOrigins: [], ipAllowList: ['127.0.0.1/32', '10.0.0.0/8'] };
+    expect((await ada.put(`/channels/${appId}`, removed)).body).toMatchObject({ changed: true });
     const limits = { limits: { ratePerSecond: 20_000, rateBurst: 40_000 } };
     expect((await ada.put(`/channels/${appId}`, limits)).body).toMatchObject({ changed: true });
   });

@@ -24,6 +24,8 @@ export const useTexts = dictionary({
   'product.create-version': ['Replace a product by version {subject}', '以新版本 {subject} 替换产品'],
   'channel.create': ['Create channel {subject}', '新增渠道 {subject}'],
   'channel.reset-credentials': ['Replace the secrets of channel {subject}', '更换渠道 {subject} 的密钥'],
+  'benefit.set-presentation': ['Change how benefit {subject} is shown', '修改权益 {subject} 的展示'],
+  'channel.set-branding': ['Change the branding of channel {subject}', '修改渠道 {subject} 的品牌'],
   'channel.set-callback': ['Change a callback address of channel {subject}', '修改渠道 {subject} 的回调地址'],
   'user.change-mobile': ['Change a user’s mobile number', '变更用户手机号'],
   'channel.set-fees': ['Change the fees of channel {subject}', '修改渠道 {subject} 的费率'],

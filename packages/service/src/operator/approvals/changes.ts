@@ -36,14 +36,22 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
   'person.remove-single-sign-on': ({ role }) => mayApprove(role),
   'person.set-role': ({ from, to }) => mayApprove(to) && rankOf(to) > rankOf(from),
   'payment-channel.create': () => true,
-  'payment-channel.update': ({ to }) => Object.hasOwn(to as object, 'gatewayUrl'),
+  'payment-channel.update': ({ to }) => {
+    const { gatewayUrl, commonNumbers } = to as { readonly gatewayUrl?: string; readonly commonNumbers?: boolean };
+    return gatewayUrl !== undefined || commonNumbers === true;
+  },
   'payment-channel.reset-key': () => true,
   'product.create-version': ({ replacesForChannels }) => replacesForChannels === true,
   'benefit.set-fulfilment': ({ from, to, newKey }) => newKey === true || supplierUrlOf(from) !== supplierUrlOf(to),
+  'benefit.set-presentation': leadsToNewHost,
   'channel.create': () => true,
   'channel.reset-credentials': () => true,
   'channel.set-callback': () => true,
   'channel.set-fees': () => true,
+  'channel.set-branding': leadsToNewHost,
+  'channel.set-frame-origins': ({ from, to }) => (to as string[]).some((one) => !(from as string[]).includes(one)),
+  'channel.set-ip-list': ({ to }) =>
+    (to as string[]).length === 0 || (to as string[]).some((one) => one.endsWith('/0')),
   'user.change-mobile': () => true,
   'user.export': () => true,
   'user.erase': () => true,
@@ -52,6 +60,16 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
 const rankOf = (role: unknown) => ROLES.indexOf(role as Role);
 
 const supplierUrlOf = (side: unknown) => (side as { readonly supplierUrl: string | null }).supplierUrl;
+
+/** Returns true if a link for users leads to another host than before. */
+function leadsToNewHost({ from, to }: AuditEntry['detail']): boolean {
+  const [before, after] = [from, to] as Readonly<Record<string, string | null>>[];
+  const hostOf = (text: string | null | undefined) => (text && URL.canParse(text) ? new URL(text).host : undefined);
+  return ['useUrl', 'termsUrl', 'shopUrl', 'support'].some((name) => {
+    const host = hostOf(after?.[name]);
+    return host !== undefined && host !== hostOf(before?.[name]);
+  });
+}
 
 /** A role whose operators, besides admins, decide requests. */
 export type Decider = Exclude<Role, 'viewer'>;
