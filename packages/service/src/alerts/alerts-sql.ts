@@ -230,7 +230,11 @@ const FIND_ALERTS_ABOUT = statement({
          where subject collate "C" >= l.letter || $1 and subject collate "C" < l.letter || $1 || ':'
            and substr(subject, length(l.letter || $1) + 1) ~ '^([0-9]{4}([0-9]{2})?)?$') a
        union
-       select * from alerts where subject collate "C" = $2) alerts
+       select * from alerts where subject collate "C" = $2
+       union
+       select * from alerts where kind = 'institution-silent' and resolved_at is null and subject in (
+         select payment_channel_code from debit_attempts where order_no = $1::bigint and status = 'STARTED'
+         union select payment_channel_code from refunds where order_no = $1::bigint and status = 'STARTED')) alerts
      order by last_seen_at desc, kind, subject`,
   parameters: ['text', 'text'],
   // Forces the index, because the planner's statistics may date from when the table was small.
@@ -238,7 +242,10 @@ const FIND_ALERTS_ABOUT = statement({
   columns: ALERT_VIEW_COLUMNS,
 });
 
-/** Returns alerts about this order, its periods, attempts, refunds, claims or agreement. */
+/**
+ * Returns alerts about this order, its periods, attempts, refunds, claims or agreement, and about an institution that
+ * does not answer while a debit or refund of the order waits for its result.
+ */
 export async function findAlertsAbout(
   db: Queryable,
   { orderNo, agreementNo }: { readonly orderNo: number; readonly agreementNo: string | null },

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { operatorStage } from '../console/operators.js';
 import { createPersonWithPassword, PASSWORD } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
@@ -110,4 +111,26 @@ it('an admin finds a user by mobile, sees why a debit failed, retries it, refund
     .getByText('Accepted by the channel')
     .waitFor();
   expect(await past.innerText()).not.toMatch(/\b(FAIL_RETRY|REFUND_PART|SUCCESS|ACTIVE)\b/);
+});
+
+it('the page of an order names what is wrong, and links to the product and the channel', async () => {
+  const orderNo = await on.paidOrder();
+  await on.sql(`update orders set created_at = '2027-01-31 10:00:00+08' where order_no = $1`, [orderNo]);
+  const subject = `${orderNo}000101`;
+  await raiseAlert(on.service.fresh.database, 'debit-after-unsubscribe', subject, 'look');
+  const page = await consoleBrowser(browser, () => on.service).person('support');
+  await page.goto(`/console/orders/${orderNo}`);
+  const notice = page.getByRole('region', { name: 'Alerts' }).getByRole('link');
+  expect(await notice.innerText()).toMatch(/^Debit after unsubscribing .* Refund the period if appropriate\./s);
+  await page.getByText('11 coming periods').click();
+  await page.getByText('day 31 of the month, or on the last day of a shorter month').waitFor();
+  await page.getByText(/^28 Feb 2027, 10:00$/).waitFor();
+  expect(await page.getByRole('link', { name: 'Monthly membership, version 1' }).getAttribute('href')).toBe(
+    '/console/products/TEST_SPU_001',
+  );
+  expect(await page.locator('a[href="/console/channels/test_demo"]').count()).toBe(1);
+  const times = page.getByRole('list', { name: 'History' }).locator('time');
+  expect(await times.first().innerText()).toMatch(/\d\d:\d\d:\d\d$/);
+  await notice.click();
+  await page.getByRole('dialog').getByText(subject).waitFor();
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { serviceOfFile } from '../orders/stage-of-file.js';
-import { collectRequest, demoChannel, mobileOf, unique } from '../support/demo.js';
+import { collectRequest, demoChannel, encrypted, encryptedCard, mobileOf, unique } from '../support/demo.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
@@ -40,6 +40,22 @@ describe("a user's page", () => {
     await erase();
     await page.getByText('Personal data erased; 1 order kept').waitFor();
     await page.getByRole('heading', { name: 'Find user' }).first().waitFor();
+  });
+
+  it('shows a binding whose code was sent, with the masked mobile that got the code', async () => {
+    const channelUserId = unique('user');
+    await channel.call('agreements/bind-sms', {
+      channelUserId,
+      mobileEncrypted: encrypted(channel, mobileOf(channelUserId)),
+      ...encryptedCard(channel),
+    });
+    const page = await at.person('support');
+    await page.goto(`/console/users?appId=test_demo&channelUserId=${channelUserId}`);
+    const row = page
+      .getByRole('table', { name: /^Unfinished bindings/ })
+      .getByRole('row')
+      .nth(1);
+    expect(await row.innerText()).toMatch(/4567.*Signing.*\d{3}\*{4}\d{4}/s);
   });
 
   it('lets support change the mobile number, which the timeline of the order shows', async () => {

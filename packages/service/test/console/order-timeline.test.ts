@@ -2,6 +2,7 @@ import { formatTime } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { raiseAlert } from '../../src/alerts/alerts-sql.js';
 import { retryPeriod } from '../../src/operator/orders/orders.js';
+import { person, sentBinding } from '../agreements/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { agreementOf } from '../orders/support.js';
 import { periodNo } from '../refunds/support.js';
@@ -122,6 +123,76 @@ describe('the timeline of an order', () => {
     expect(entries).toContainEqual(['operator', null, null, 'asked by phone']);
     expect(JSON.stringify(body.timeline)).toContain(agreementNo);
     expect(body.actions).toEqual([{ action: 'refund', cycleNo: 1, isAllowed: true, maxAmountCent: 1990 }]);
+  });
+
+  it('lists a request of an operator before its result, also in the same second', async () => {
+    const orderNo = await on.paidOrder();
+    await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'all of it', key: 'k' });
+    await on.sql(
+      `update refunds set started_at = (select at from audit_log where action = 'order.refund' and subject = $1::text)
+      where order_no = $1::bigint`,
+      [orderNo],
+    );
+    const kinds = (await timelineOf(orderNo)).map(({ kind }) => kind).filter((kind) => /refund|operator/.test(kind));
+    expect(kinds).toEqual(['refund', 'operator']);
+  });
+
+  it('lists the due times of all coming periods, and none of an ended order', async () => {
+    const orderNo = await on.paidOrder();
+    await on.sql(`update orders set created_at = '2027-01-31 10:00:00+08' where order_no = $1`, [orderNo]);
+    const { body } = await on.support.get(`/orders/${orderNo}`);
+    expect(body.product).toMatchObject({ version: 1 });
+    expect(body.comingPeriods).toHaveLength(body.order.totalCycles - 1);
+    expect(body.comingPeriods.slice(0, 2)).toEqual([
+      { cycleNo: 2, expectPayTime: '2027-02-28 10:00:00' },
+      { cycleNo: 3, expectPayTime: '2027-03-31 10:00:00' },
+    ]);
+    await on.support.post(`/orders/${orderNo}/unsubscribe`, { reason: 'asked by phone' });
+    expect((await on.support.get(`/orders/${orderNo}`)).body.comingPeriods).toEqual([]);
+  });
+
+  it('names an institution that does not answer while it owes a result', async () => {
+    const orderNo = await on.paidOrder();
+    const alerts = async () =>
+      (await on.support.get(`/orders/${orderNo}`)).body.order.alerts.map(({ kind }: Answer) => kind);
+    const [debit] = await on.sql<{ code: string }>(
+      'select payment_channel_code as code from debit_attempts where order_no = $1',
+      [orderNo],
+    );
+    await raiseAlert(on.service.fresh.database, 'institution-silent', debit?.code ?? '', 'no answer');
+    expect(await alerts()).toEqual([]);
+    await on.sql(`update debit_attempts set status = 'STARTED' where order_no = $1`, [orderNo]);
+    expect(await alerts()).toEqual(['institution-silent']);
+    await on.sql(`update alerts set resolved_at = now() where kind = 'institution-silent'`);
+    expect(await alerts()).toEqual([]);
+    await on.sql(`update debit_attempts set status = 'SUCCESS' where order_no = $1`, [orderNo]);
+  });
+
+  it('is preceded by the bindings that the user has not finished, and by the messages to the login mobile', async () => {
+    const who = person();
+    const bindOrderNo = await sentBinding(on.channel, who);
+    await on.sql(`insert into sms_sends (bank_mobile_hash, sent_at)
+      select mobile_hash, '2026-03-01 10:00:05+08' from channel_users where channel_user_id = '${who.channelUserId}'`);
+    const { status, body, text } = await on.support
+      .get(`/users?appId=test_demo&channelUserId=${who.channelUserId}`)
+      .then((reply) => ({ ...reply, text: JSON.stringify(reply.body) }));
+    expect(status).toBe(200);
+    expect(body.bindings).toEqual([
+      {
+        bindOrderNo,
+        agreementStatus: 'BIND_ING',
+        paymentChannelCode: expect.any(String),
+        bankCardTailNo: who.bankCardNo.slice(-4),
+        bankMobile: `${who.bankMobile.slice(0, 3)}****${who.bankMobile.slice(-4)}`,
+        createTime: expect.any(String),
+        codeSentAt: expect.any(String),
+        wrongCodes: 0,
+      },
+    ]);
+    expect(body.messageTimes).toEqual(['2026-03-01 10:00:05']);
+    for (const secret of [who.bankMobile, who.bankCardNo, who.certificateNo, who.realName]) {
+      expect(text).not.toContain(secret);
+    }
   });
 
   it('keeps the latest 500 of very many, and marks that', async () => {

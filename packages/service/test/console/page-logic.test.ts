@@ -129,7 +129,17 @@ describe('a refund without an answer', () => {
   });
 });
 
-const { foldPlannedPushes } = await importPage('pages', 'order', 'timeline', 'fold-pushes.ts');
+const { foldPlannedPushes, foldPushes } = await importPage('pages', 'order', 'timeline', 'fold-pushes.ts');
+
+it('folds past pushes under their event, and those of unlisted events under the latest of them', () => {
+  const push = (eventId: string, at: string) => ({ kind: 'push', when: 'past', at, data: { eventId } });
+  const event = { kind: 'event', when: 'past', at: '1', data: { eventId: '7' } };
+  const [told, first, second, third] = [push('7', '2'), push('3', '5'), push('4', '4'), push('3', '3')];
+  expect(foldPushes([first, second, third, told, event])).toEqual([
+    { ...first, pushes: [second, third], event: undefined },
+    { ...event, pushes: [told], event: undefined },
+  ]);
+});
 
 describe('planned pushes of an order', () => {
   const planned = (kind: string, at: string) => ({ kind, at: `2026-03-01 ${at}:00`, pushes: [] });

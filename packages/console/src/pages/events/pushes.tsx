@@ -36,7 +36,7 @@ export function PushLine({ outcome, children, about, at, answer }: PushLineProps
         {children}
         <span className="quiet figures">{about}</span>
         <Box component="span" ml="auto">
-          <Time value={at} />
+          <Time value={at} as="seconds" />
         </Box>
       </Group>
       {answer ? (

@@ -1,12 +1,14 @@
 import { Button, Group } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { places } from '../../address/places.ts';
 import type { Order, OrderAnswer, Unmasked } from '../../api/order-types.ts';
 import { useInstitutionNames } from '../../catalog/catalog.ts';
 import { joinParts } from '../../i18n/language.ts';
 import { Facts, Section } from '../../parts/page.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
+import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Status } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo, useSession } from '../../session/session.ts';
@@ -41,15 +43,19 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
           [t('mobile'), <Mobile key="mobile" {...{ mobile, orderNo, unmasked }} onChange={setUnmasked} />],
           [
             t('channel'),
-            <span key="channel" title={appId}>
+            <PlaceLink key="channel" to={places.channel(appId)}>
               {channel.name}
-            </span>,
+            </PlaceLink>,
           ],
           [
             t('product'),
-            <span key="product" title={order.productCode}>
-              {product?.productName ?? order.productCode}
-            </span>,
+            product ? (
+              <PlaceLink key="product" to={places.product(product.productCode)}>
+                {joinParts([product.productName, t('version', { no: product.version })])}
+              </PlaceLink>
+            ) : (
+              order.productCode
+            ),
           ],
           [
             t('plan'),

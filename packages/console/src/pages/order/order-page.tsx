@@ -2,12 +2,15 @@ import { Box, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useFilters } from '../../address/filters.ts';
+import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
+import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { useDeclineText } from '../../catalog/decline-kinds.ts';
-import { ClockIcon } from '../../icons/icons.tsx';
+import { AlertIcon, ClockIcon } from '../../icons/icons.tsx';
 import { Sums } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { Notice, Notices } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Loading } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
@@ -55,6 +58,7 @@ export default function OrderPage() {
       <Loaded query={found} meanwhile={<Loading />}>
         {(shown) => (
           <>
+            <Troubles shown={shown} />
             <Next shown={shown} />
             <Money shown={shown} />
             <div className={styles.columns}>
@@ -77,6 +81,31 @@ export default function OrderPage() {
         )}
       </Loaded>
     </Page>
+  );
+}
+
+/** Shows the open alerts about the order, and an institution that does not answer while its result is awaited. */
+function Troubles({ shown: { order } }: { readonly shown: OrderAnswer }) {
+  const t = useTexts();
+  const words = useAlertTexts();
+  const open = order.alerts.filter(
+    ({ kind, acknowledgedAt, resolvedAt }) => !resolvedAt && (!acknowledgedAt || kind === 'institution-silent'),
+  );
+  if (open.length === 0) return null;
+  return (
+    <Notices label={t('alerts')}>
+      {open.map(({ kind, subject, lastSeenAt }) => (
+        <Notice
+          key={`${kind} ${subject}`}
+          to={places.alerts({ of: kind, subject, which: 'all' })}
+          icon={<AlertIcon size={17} />}
+          at={lastSeenAt}
+        >
+          <strong>{words.name(kind)}</strong> <span className="mono">{subject}</span> {words.meaning(kind)}{' '}
+          {words.remedy(kind)}
+        </Notice>
+      ))}
+    </Notices>
   );
 }
 

@@ -10,6 +10,7 @@ import { Money, moneyText } from '../../parts/values/money.tsx';
 import { Status, Tag, type Tone } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { CodeCell, RedemptionLinkButton } from './codes.tsx';
+import styles from './order.module.css';
 import { sumStarted } from './refunds/started-refunds.ts';
 import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useBenefitTexts, useTexts } from './texts.ts';
@@ -96,7 +97,29 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
           onOpen={({ cycleNo }) => onChoose(chosen === String(cycleNo) ? undefined : String(cycleNo))}
         />
       ) : null}
+      {shown.comingPeriods.length > 0 ? <ComingPeriods shown={shown} /> : null}
     </Section>
+  );
+}
+
+/** Lists the due times of the periods that have not begun, with the rule for short months. */
+function ComingPeriods({ shown: { order, comingPeriods } }: Pick<PeriodsSectionProps, 'shown'>) {
+  const t = useTexts();
+  const day = Number(order.createTime.slice(8, 10));
+  return (
+    <details className="small">
+      <summary>{t('coming', { count: comingPeriods.length })}</summary>
+      {order.periodType === 'MONTH' ? (
+        <p className="quiet">{t(day > 28 ? 'endOfMonth' : 'dayOfMonth', { day })}</p>
+      ) : null}
+      <ol className={styles.coming}>
+        {comingPeriods.map(({ cycleNo, expectPayTime }) => (
+          <li key={cycleNo}>
+            <span className="quiet">{t('comingPeriod', { cycleNo })}</span> <Time value={expectPayTime} />
+          </li>
+        ))}
+      </ol>
+    </details>
   );
 }
 

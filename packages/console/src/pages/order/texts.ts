@@ -5,6 +5,7 @@ export const useTexts = dictionary({
   ...NOUNS,
   orderTitle: ['Order {orderNo}', '订单 {orderNo}'],
 
+  alerts: ['Alerts', '告警'],
   details: ['Details', '详情'],
   mobile: ['Mobile number', '手机号'],
   noMobile: ['none', '无'],
@@ -12,6 +13,7 @@ export const useTexts = dictionary({
   plan: ['Plan', '扣款计划'],
   planMonths: ['{amount} every month|{amount} every {count} months', '每月 {amount}|每 {count} 个月 {amount}'],
   planDays: ['{amount} every day|{amount} every {count} days', '每天 {amount}|每 {count} 天 {amount}'],
+  version: ['version {no}', '版本 {no}'],
   planTimes: ['{total} times', '共 {total} 期'],
   inProgress: ['{amount} in progress', '{amount} 处理中'],
   perPeriod: ['Per period', '每期'],
@@ -42,6 +44,16 @@ export const useTexts = dictionary({
   claimed: ['{claimed} of {total}', '{claimed}/{total}'],
   noPeriods: ['No periods yet.', '暂无账期。'],
   showAll: ['Show all {count}', '显示全部 {count} 项'],
+  coming: ['{count} coming period|{count} coming periods', '未到期 {count} 期'],
+  comingPeriod: ['Period {cycleNo}', '第 {cycleNo} 期'],
+  dayOfMonth: [
+    'Each period is due on day {day} of the month, at the time of the first period.',
+    '每期于当月 {day} 日到期，时刻与首期相同。',
+  ],
+  endOfMonth: [
+    'Each period is due on day {day} of the month, or on the last day of a shorter month: 31 Jan → 28 Feb → 31 Mar.',
+    '每期于当月 {day} 日到期；当月没有该日的，于当月最后一日到期：1 月 31 日 → 2 月 28 日 → 3 月 31 日。',
+  ],
   periodHint: ['Select a period to see only its timeline entries.', '点击账期可只看该期的时间线。'],
 
   benefitsCaption: ['Benefits, latest first', '权益，按时间倒序'],

@@ -5,6 +5,7 @@ import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
 import type { Unmasked, User } from '../../api/order-types.ts';
 import { useChannelNames, useInstitutionNames } from '../../catalog/catalog.ts';
+import { joinNames } from '../../i18n/language.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable, type DataTableProps } from '../../parts/lists/data-table.tsx';
 import { OrderLink, Sums } from '../../parts/lists/list-parts.tsx';
@@ -13,6 +14,8 @@ import { Page, Section } from '../../parts/page.tsx';
 import { Empty, Loading } from '../../parts/states.tsx';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { Tag } from '../../parts/values/status.tsx';
+import { Time } from '../../parts/values/time.tsx';
+import { BEIJING, momentOf, timeText } from '../../parts/values/time-text.ts';
 import { useMayDo } from '../../session/session.ts';
 import { Mobile } from '../order/details.tsx';
 import { useOrderColumns } from '../orders/order-columns.tsx';
@@ -107,6 +110,7 @@ function OneUser({ appId, channelUserId }: { readonly appId: string; readonly ch
 }
 
 const agreement = columnsOf<User['agreements'][number]>();
+const binding = columnsOf<User['bindings'][number]>();
 const refund = columnsOf<User['refunds'][number]>();
 const claim = columnsOf<User['claims'][number]>();
 
@@ -114,7 +118,7 @@ function Everything({ user }: { readonly user: User }) {
   const t = useTexts();
   const institutions = useInstitutionNames();
   const [unmasked, setUnmasked] = useState<Unmasked>();
-  const { orders, agreements, refunds, claims, mobile } = user;
+  const { orders, agreements, bindings, messageTimes, refunds, claims, mobile } = user;
   const sum = (of: (order: User['orders'][number]) => number) =>
     moneyText(orders.reduce((all, one) => all + of(one), 0));
   const claimText = (status: string) => (status === 'PENDING' || status === 'FULFILLED' ? t(status) : status);
@@ -149,6 +153,32 @@ function Everything({ user }: { readonly user: User }) {
           agreement.of(t('institution'), ({ paymentChannelCode }) => institutions.of(paymentChannelCode)),
           agreement.copyable(t('agreement'), 'agreementNo', { grows: true }),
           agreement.time(t('signed'), 'createTime'),
+        ]}
+      />
+      <Listed
+        what="bindings"
+        hint={
+          messageTimes.length > 0
+            ? t('messages', { times: joinNames(messageTimes.map((at) => timeText(momentOf(at), BEIJING, true))) })
+            : t('noMessages')
+        }
+        rows={bindings}
+        rowKey={({ bindOrderNo }) => bindOrderNo}
+        columns={[
+          binding.of(t('card'), ({ bankCardTailNo }) => <span className="figures">···· {bankCardTailNo}</span>),
+          binding.status(t('status'), 'agreement', 'agreementStatus'),
+          binding.of(t('institution'), ({ paymentChannelCode }) => institutions.of(paymentChannelCode)),
+          binding.copyable(t('binding'), 'bindOrderNo', { grows: true }),
+          binding.text(t('codeTo'), 'bankMobile'),
+          binding.count(t('wrongCodes'), 'wrongCodes'),
+          binding.of(
+            t('codeSent'),
+            ({ codeSentAt }) => <Time value={codeSentAt} as="seconds" absent={t('notSent')} />,
+            {
+              align: 'end',
+            },
+          ),
+          binding.time(t('begun'), 'createTime'),
         ]}
       />
       <Listed
@@ -187,14 +217,15 @@ function Everything({ user }: { readonly user: User }) {
 }
 
 interface ListedProps<Row> extends Omit<DataTableProps<Row>, 'caption'> {
-  readonly what: 'orders' | 'agreements' | 'refunds' | 'claims';
+  readonly what: 'orders' | 'agreements' | 'bindings' | 'refunds' | 'claims';
+  readonly hint?: string;
 }
 
 /** A section with a table. If there are no rows, it has a line that says so. */
-function Listed<Row>({ what, ...table }: ListedProps<Row>) {
+function Listed<Row>({ what, hint, ...table }: ListedProps<Row>) {
   const t = useTexts();
   return (
-    <Section title={t(what)}>
+    <Section title={t(what)} hint={hint}>
       {table.rows.length === 0 ? (
         <p className="quiet small">{t(`${what}None`)}</p>
       ) : (

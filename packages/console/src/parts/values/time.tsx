@@ -6,8 +6,11 @@ import { agoText, BEIJING, isElsewhere, momentOf, offsetText, timeText, VIEWERS_
 interface TimeProps {
   /** The time in the API's format. */
   readonly value: string | null | undefined;
-  /** full: with seconds, and with the local time if it differs from Beijing time. ago: relative to now. */
-  readonly as?: 'short' | 'full' | 'ago';
+  /**
+   * seconds: with seconds. full: with seconds, and with the local time if it differs from Beijing time. ago: relative
+   * to now.
+   */
+  readonly as?: 'short' | 'seconds' | 'full' | 'ago';
   /** Shown if there is no time. */
   readonly absent?: string;
 }
@@ -20,7 +23,7 @@ export function Time({ value, as = 'short', absent = '–' }: TimeProps) {
   const [isPointedAt, setPointedAt] = useState(false);
   if (!value) return <span className="quiet">{absent}</span>;
   const moment = momentOf(value);
-  const text = as === 'ago' ? agoText(moment) : timeText(moment, BEIJING, as === 'full');
+  const text = as === 'ago' ? agoText(moment) : timeText(moment, BEIJING, as !== 'short');
   const shown = (
     <time
       className="figures"

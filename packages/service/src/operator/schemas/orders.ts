@@ -135,7 +135,7 @@ export const nextStep = Type.Object({
 
 /** The fields of the answer besides the order itself. */
 export const orderAnswer = {
-  product: Type.OrNull(Type.Object({ productCode: Type.String(), productName: Type.String() })),
+  product: Type.OrNull(Type.Object({ productCode: Type.String(), productName: Type.String(), version: count })),
   channel: Type.Object({ appId: Type.String(), name: Type.String() }),
   /** The user's mobile number, masked: 138****5678. Null if none is stored. */
   mobile: textOrNull,
@@ -144,6 +144,8 @@ export const orderAnswer = {
   timelineIsCut: Type.Boolean(),
   /** Null if no automatic step follows. */
   next: Type.OrNull(nextStep),
+  /** The due times of the periods that have not begun. */
+  comingPeriods: Type.Array(Type.Object({ cycleNo: count, expectPayTime: time })),
   actions: Type.Array(orderAction),
   /** Requested refunds that have not been made, by period, oldest request first. */
   waitingRefunds: Type.Array(Type.Object({ cycleNo: count, ...waitingRefund })),
@@ -262,6 +264,23 @@ export const userAnswer = Type.Object({
       createTime: time,
     }),
   ),
+  /** Bindings that the user has not finished. */
+  bindings: Type.Array(
+    Type.Object({
+      bindOrderNo: Type.String(),
+      agreementStatus: Type.String(),
+      paymentChannelCode: Type.String(),
+      bankCardTailNo: Type.String(),
+      /** Masked. The institution sends the code to this mobile. */
+      bankMobile: Type.String(),
+      createTime: time,
+      /** Null if the institution has not confirmed that it sent the latest code. */
+      codeSentAt: timeOrNull,
+      wrongCodes: count,
+    }),
+  ),
+  /** When the redemption page sent codes and links to the login mobile in the last two days, latest first. */
+  messageTimes: Type.Array(time),
   refunds: Type.Array(
     Type.Object({
       refundNo: Type.String(),

@@ -58,6 +58,7 @@ const useTexts = dictionary({
   ref: ['reference {ref}', '流水号 {ref}'],
   pushes: ['{count} push: {last}|{count} pushes, the last: {last}', '推送 {count} 次，最近一次：{last}'],
   eventId: ['event {eventId}', '事件 {eventId}'],
+  earlier: ['Pushes of earlier events', '更早事件的推送记录'],
   pushesOf: ['Pushes of: {title}', '推送记录：{title}'],
   later: ['and {count} more until {time}', '另有 {count} 次，最晚 {time}'],
   laterOf: ['Later pushes', '之后的推送'],
@@ -217,7 +218,7 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
           )}
         </Group>
         <Detail entry={entry} />
-        {actor || about.length > 0 ? (
+        {actor || about.length > 0 || entry.pushes.length > 0 ? (
           <Group className="quiet tiny" gap="0 12px" mt={2}>
             {actor ? <span>{t('by', { actor })}</span> : null}
             {about.map((words) => (
@@ -225,14 +226,14 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
                 {words}
               </span>
             ))}
-            {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={title} /> : null}
+            {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={kind === 'push' ? undefined : title} /> : null}
           </Group>
         ) : null}
         {entry.later && entry.later.length > 0 ? <LaterPushes pushes={entry.later} /> : null}
         {isOpen ? <JsonView value={data} /> : null}
       </Box>
       <div className={styles.time}>
-        <Time value={at} />
+        <Time value={at} as="seconds" />
         {isElsewhere(moment) ? <span className="figures quiet">{hereText(moment)}</span> : null}
       </div>
     </li>
@@ -273,7 +274,7 @@ function LaterPushes({ pushes }: { readonly pushes: readonly FoldedEntry[] }) {
           {keyed(pushes).map(([key, push]) => (
             <Group key={key} component="li" gap="0 12px" justify="space-between" py={3}>
               <span>{titleOf(push)}</span>
-              <Time value={push.at} />
+              <Time value={push.at} as="seconds" />
             </Group>
           ))}
         </Box>
@@ -301,9 +302,10 @@ function Unfold({ isOpen, c, children, onToggle }: UnfoldProps) {
 }
 
 /** Shows how often an event was pushed and the last answer; expands to all pushes. */
-function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string }) {
+function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; readonly of: string | undefined }) {
   const t = useTexts();
   const outcomeText = useOutcomeText();
+  const titleOf = useEntryTitle();
   const pushText = usePushText();
   const [isOpen, setOpen] = useState(false);
   const [last] = pushes;
@@ -318,7 +320,7 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
         {t('pushes', { count: pushes.length, last: joinParts([outcomeText(last), ...pushText(last)]) })}
       </Unfold>
       {isOpen ? (
-        <Box component="ol" w="100%" mt={6} aria-label={t('pushesOf', { title: of })}>
+        <Box component="ol" w="100%" mt={6} aria-label={of === undefined ? t('earlier') : t('pushesOf', { title: of })}>
           {keyed(pushes).map(([key, push]) => (
             <PushLine
               key={key}
@@ -327,7 +329,7 @@ function Pushes({ pushes, of }: { readonly pushes: readonly TimelineEntry[]; rea
               at={push.at}
               answer={push.detail}
             >
-              <span>{outcomeText(push)}</span>
+              <span>{of === undefined ? titleOf({ ...push, pushes: [] }) : outcomeText(push)}</span>
             </PushLine>
           ))}
         </Box>

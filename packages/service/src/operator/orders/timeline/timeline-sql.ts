@@ -8,7 +8,7 @@ import { epochMs, shanghaiText } from '../../../platform/db/time-sql.js';
 export type Surroundings = RowOf<typeof FIND_SURROUNDINGS>;
 
 const FIND_SURROUNDINGS = statement({
-  text: `select c.name as "channelName", c.voided_period_events as "hearsOfVoidedPeriods", g.product_name as "productName",
+  text: `select c.name as "channelName", c.voided_period_events as "hearsOfVoidedPeriods", g.product_name as "productName", g.version as "productVersion",
        coalesce(g.retry_delays, '{}') as "retryDelays",
        coalesce((select p.attempts from payments p where p.order_no = o.order_no and p.cycle_no = o.cycle_no), 0) as tries,
        d.cycle_no as "openCycleNo", d.try_no as "openTryNo", ${epochMs('d.ask_at')} as "askAt"
@@ -24,6 +24,7 @@ const FIND_SURROUNDINGS = statement({
     /** True if the channel wants events about voided periods. */
     hearsOfVoidedPeriods: 'boolean',
     productName: 'text?',
+    productVersion: 'integer?',
     /** The product's delays before the retries of a debit, in seconds. */
     retryDelays: 'integer[]',
     /** The number of attempts of the latest period. */

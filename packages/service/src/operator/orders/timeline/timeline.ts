@@ -5,6 +5,7 @@ import { createChannelRegistry } from '../../../catalog/channels/channel-registr
 import { listPushesOfEvents, type Push } from '../../../delivery/history/history-sql.js';
 import { type ListedEvent, listEvents } from '../../../delivery/history/list-sql.js';
 import type { Queryable } from '../../../platform/db/database.js';
+import { periodDueAt } from '../../../subscriptions/domain/orders/calendar.js';
 import { findOrderTransition, hasEnded } from '../../../subscriptions/domain/orders/order-states.js';
 import { isWaitingForRetry } from '../../../subscriptions/domain/payments/payment-states.js';
 import { isRefundable, sumRefunds } from '../../../subscriptions/steps/payments/begin-refund.js';
@@ -70,18 +71,35 @@ export async function showTimeline(
     const mask = <T>(data: T) => maskUserIds(data, role);
     return {
       order: mask(view),
-      product: around.productName === null ? null : { productCode: order.productCode, productName: around.productName },
+      product:
+        around.productName === null
+          ? null
+          : {
+              productCode: order.productCode,
+              productName: around.productName,
+              version: around.productVersion ?? 1,
+            },
       channel: { appId: order.appId, name: around.channelName },
       mobile: mobile === null ? null : maskMobile(mobile),
       timeline: mask([...kept, ...future].toReversed()),
       timelineIsCut: history.isCut || kept.length < past.length,
       next: next && { ...next, at: formatTime(next.at) },
+      comingPeriods: listComingPeriods(order),
       actions: findActions(order, view, refundable, role),
       waitingRefunds: refundable.flatMap(({ cycleNo, waiting }) =>
         waiting.map(({ subject: _subject, key: _key, ...one }) => ({ cycleNo, ...one })),
       ),
     };
   });
+}
+
+/** Returns the due times of the periods that have not begun. An ended order has none. */
+function listComingPeriods({ status, createdAt, cycleNo, totalCycles, ...cadence }: OrderOfAnyChannel) {
+  if (hasEnded(status)) return [];
+  return Array.from({ length: totalCycles - cycleNo }, (_, index) => ({
+    cycleNo: cycleNo + 1 + index,
+    expectPayTime: formatTime(periodDueAt(createdAt, cadence, cycleNo + 1 + index)),
+  }));
 }
 
 const byTime = (a: TimelineEntry, b: TimelineEntry) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
@@ -126,7 +144,10 @@ const createEntry = (
   ...fields,
 });
 
-/** Lists causes before their effects. The sort by time keeps this sequence for entries of the same second. */
+/**
+ * Lists causes before their effects: an operator's request comes before its result. The sort by time keeps this
+ * sequence for entries of the same second.
+ */
 function createPast(view: OrderView, history: History, currency: string | undefined): TimelineEntry[] {
   return [
     createEntry({
@@ -136,13 +157,13 @@ function createPast(view: OrderView, history: History, currency: string | undefi
       amountCent: view.amountCent,
       data: null,
     }),
+    ...history.audit.map(describeAudit).toReversed(),
     ...history.agreements.flatMap(describeAgreement),
     ...view.payments.flatMap(describePeriod),
     ...history.refunds.map((refund) => describeRefundEntry(refund, currency)),
     ...describeEnd(view, history.events),
     ...history.events.map(describeEvent).toReversed(),
     ...history.pushes.map(describePush).toReversed(),
-    ...history.audit.map(describeAudit).toReversed(),
     ...history.notes.map(describeNote).toReversed(),
     ...view.alerts.map(describeAlert).toReversed(),
   ];

@@ -2,6 +2,7 @@ import type { ChannelRegistry } from '../../../catalog/channels/channel-registry
 import { formatClaimNo } from '../../../subscriptions/domain/benefits/claim-numbers.js';
 import { formatRefundNo } from '../../../subscriptions/domain/orders/refund-numbers.js';
 import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
+import { unsealCard } from '../../../subscriptions/store/agreements/card.js';
 import { findUser } from '../../../subscriptions/store/users/users-sql.js';
 import { traceRead } from '../../audit/trace-read.js';
 import { maskMobile, maskUserId } from '../../masking.js';
@@ -11,7 +12,13 @@ import { createNotFound } from '../../rules.js';
 import { describeOrder } from '../list-orders.js';
 import { readOrders } from '../order-list-sql.js';
 import { createNoSuchUser, hashUser, type UserInput, userSubject } from './find-user.js';
-import { listAgreementsOfUser, listClaimsOfOrders, listRefundsOfOrders } from './user-sql.js';
+import {
+  listAgreementsOfUser,
+  listBindingsOfUser,
+  listClaimsOfOrders,
+  listMessageTimes,
+  listRefundsOfOrders,
+} from './user-sql.js';
 
 const SHOWN = 200;
 
@@ -35,7 +42,8 @@ export async function showUser(
       const walk = { after: undefined, orders: SHOWN };
       const { found: orders } = await readOrders(tx, { channelId, channelUserId }, walk, SHOWN);
       const agreements = await listAgreementsOfUser(tx, channelId, channelUserId, SHOWN);
-      if (!user && orders.length === 0 && agreements.length === 0) {
+      const bindings = await listBindingsOfUser(tx, channelId, channelUserId, SHOWN);
+      if (!user && orders.length === 0 && agreements.length === 0 && bindings.length === 0) {
         throw createNoSuchUser({ appId, channelUserId });
       }
       const orderNos = orders.map(({ orderNo }) => orderNo);
@@ -47,6 +55,12 @@ export async function showUser(
         mobile: user ? maskMobile(unsealUserMobile(channel, user)) : null,
         orders: orders.map((order) => describeOrder(order, role)),
         agreements,
+        bindings: bindings.map(({ agreementId, details, ...binding }) => ({
+          ...binding,
+          bindOrderNo: String(agreementId),
+          bankMobile: maskMobile(unsealCard(channel, { agreementId, details }).bankMobile),
+        })),
+        messageTimes: user ? await listMessageTimes(tx, user.mobileHash) : [],
         refunds: refunds.map(({ refundSeq, ...refund }) => ({
           ...refund,
           refundNo: formatRefundNo({ ...refund, refundSeq }),

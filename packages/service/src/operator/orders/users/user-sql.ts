@@ -24,6 +24,36 @@ export const listAgreementsOfUser: Query<[channelId: number, channelUserId: stri
     columns: USER_AGREEMENT_COLUMNS,
   });
 
+/** Returns the bindings that are in progress or have failed, latest first. */
+export const listBindingsOfUser = declareList({
+  text: `select a.agreement_id as "agreementId", a.status as "agreementStatus",
+      a.payment_channel_code as "paymentChannelCode", a.card_tail as "bankCardTailNo", a.details,
+      ${shanghaiText('a.created_at')} as "createTime", ${shanghaiText('a.code_sent_at')} as "codeSentAt",
+      a.wrong_codes as "wrongCodes"
+    from agreements a where a.channel_id = $1 and key_of(a.channel_user_id) = key_of($2) and a.agreement_no is null
+    order by a.agreement_id desc limit $3`,
+  parameters: ['bigint', 'text', 'bigint'],
+  columns: columns({
+    agreementId: 'bigint',
+    agreementStatus: column<AgreementStatus>('text'),
+    paymentChannelCode: 'text',
+    bankCardTailNo: 'text',
+    /** Sealed. */
+    details: 'text',
+    createTime: 'text',
+    codeSentAt: 'text?',
+    wrongCodes: 'integer',
+  }),
+});
+
+/** Returns when the redemption page sent messages to a login mobile. They are kept for two days. */
+export const listMessageTimes = declareList({
+  text: `select ${shanghaiText('s.sent_at')} as "sentAt" from sms_sends s where s.bank_mobile_hash = $1 order by s.sent_at desc`,
+  parameters: ['bytea'],
+  columns: columns({ sentAt: 'text' }),
+  value: ({ sentAt }) => sentAt,
+});
+
 export type RefundOfUser = RowOf<typeof REFUND_OF_USER_COLUMNS>;
 
 const REFUND_OF_USER_COLUMNS = columns({
