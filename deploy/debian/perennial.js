@@ -3,8 +3,10 @@ import { closeSync, readFileSync } from 'node:fs';
 
 /** Reads settings as systemd does. Node's parseEnv would end a value, such as a password, at a number sign. */
 function parse(text) {
-  const lines = text.matchAll(/^\s*(\w+)=(?:"([^"]*)"|'([^']*)'|(.*?))\s*$/gm);
-  return Object.fromEntries([...lines].map(([, name, ...values]) => [name, values.find((one) => one !== undefined)]));
+  const lines = text.matchAll(/^[ \t]*(\w+)=(?:"([^"]*)"[ \t]*|'([^']*)'[ \t]*|(.*))$/gm);
+  return Object.fromEntries(
+    [...lines].map(([, name, ...quoted]) => [name, quoted[0] ?? quoted[1] ?? quoted[2].trimEnd()]),
+  );
 }
 
 function read(descriptor) {

@@ -44,7 +44,7 @@ function readArguments([url = '', keyFile = '', agreement = '', cents = '1', ...
   if (!/^[1-9]\d*$/.test(cents) || !Number.isSafeInteger(amountCent)) {
     throw new Ended(`cents must be a whole number of at least 1: ${cents}`, 2);
   }
-  return { url: url.replace(/\/+$/, ''), key: readKey(keyFile), agreement, amountCent };
+  return { url: url.replace(/(?<!\/)\/+$/, ''), key: readKey(keyFile), agreement, amountCent };
 }
 
 function readKey(file) {

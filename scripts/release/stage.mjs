@@ -56,7 +56,7 @@ export async function stage(name, to) {
 /** Returns the text of a page with the names of files instead of links to them, because the package has few of them. */
 function withoutLinks(page) {
   const text = readFileSync(path.join(root, page), 'utf8');
-  const named = text.replaceAll(/\[([^\]]+)\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g, (_, shown, target) => {
+  const named = text.replaceAll(/\[([^[\]]+)\]\((?!https?:|#)([^()#]+)(?:#[^()]*)?\)/g, (_, shown, target) => {
     const file = path.join(path.dirname(page), target);
     return shown.includes(file) ? shown : `${shown} (${file})`;
   });
@@ -124,7 +124,7 @@ function copyCompiled(from, to) {
   for (const name of readdirSync(from, { recursive: true, encoding: 'utf8' }).sort()) {
     // The web platform of wire needs other packages, and no bridge runs in a browser.
     if (!/\.(js|d\.ts)$/.test(name) || name.startsWith(path.join('platform', 'web.'))) continue;
-    const text = readFileSync(path.join(from, name), 'utf8').replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '\n');
+    const text = readFileSync(path.join(from, name), 'utf8').replace(/\n?^\/\/# sourceMappingURL=.*\n?/m, '\n');
     mkdirSync(path.dirname(path.join(to, name)), { recursive: true });
     writeFileSync(path.join(to, name), toPublishedName(text).replaceAll(/(?<=['"])@perennial\/wire/g, '#wire'));
   }

@@ -136,7 +136,7 @@ function toLine(cell: (column: Column) => string, numbers: Numbers): Line | unde
 
 /** Splits a row. Quoted cells may contain commas. */
 function readRow(row: string): string[] {
-  const cells = row.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*|([^,]*))/g);
+  const cells = row.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"?\s*|([^,]*))/g);
   return [...cells].map(([, quoted, plain = '']) =>
     (quoted === undefined ? plain : quoted.replaceAll('""', '"')).trim(),
   );

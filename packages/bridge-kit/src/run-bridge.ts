@@ -44,7 +44,10 @@ export async function runBridge(
 function describeFailure(error: unknown): object {
   if (error instanceof BadSetting) return { why: error.message };
   const code = error instanceof Error && 'code' in error ? { code: String(error.code) } : {};
-  return { why: error instanceof Error ? messageOf(error).replaceAll(/\/\/[^@\s]*@/g, '//…@') : typeof error, ...code };
+  return {
+    why: error instanceof Error ? messageOf(error).replaceAll(/\/\/[^@\s]{0,1000}@/g, '//…@') : typeof error,
+    ...code,
+  };
 }
 
 /**

@@ -104,7 +104,8 @@ const CLIENTS = [
 function showEncryptedFields(): string {
   const blocks = CLIENTS.map(({ tab, file }) => {
     const text = readFileSync(path.join(folder, '..', '..', 'examples', file), 'utf8');
-    const [, code] = /region Encrypted fields\n+([\s\S]*?)\n+ *(?:#|\/\/) endregion/.exec(text) ?? [];
+    const [, region] = text.split(/region Encrypted fields\n+/);
+    const code = region?.split(/\n *(?:#|\/\/) endregion/)[0]?.trimEnd();
     if (code === undefined) throw new Error(`examples/${file} has no region "Encrypted fields"`);
     const [indent = ''] = /^ */.exec(code) ?? [];
     return `\`\`\`${tab}\n${code.replaceAll(new RegExp(`^${indent}`, 'gm'), '')}\n\`\`\``;

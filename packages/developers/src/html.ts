@@ -32,8 +32,8 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (ch
 /** Returns the plain text of HTML, for the search index. */
 export const textOf = (text: string): string =>
   text
-    .replace(/<\/?(?:a|b|code|em|span|strong)\b[^>]*>/g, '')
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<\/?(?:a|b|code|em|span|strong)\b[^<>]*>/g, '')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&quot;/g, '"')

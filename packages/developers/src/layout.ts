@@ -121,10 +121,10 @@ function renderNavigation(page: Page, groups: readonly NavigationGroup[]): Html 
  * A text with fewer than two headings stays as it is.
  */
 export function withContents(body: Html): Pick<Page, 'body' | 'aside'> {
-  const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.*?)<a class="anchor"/g)];
+  const headings = [...body.text.matchAll(/<h2 id="([^"]+)">(.{0,500}?)<a class="anchor"/g)];
   if (headings.length < 2) return { body };
   const links = headings.map(
-    ([, id = '', inner = '']) => html`<li><a href="#${id}">${raw(inner.replaceAll(/<[^>]*>/g, ''))}</a></li>`,
+    ([, id = '', inner = '']) => html`<li><a href="#${id}">${raw(inner.replaceAll(/<[^<>]*>/g, ''))}</a></li>`,
   );
   const folded = html`<details class="children contents-folded"><summary>On this page</summary><ul>${links}</ul></details>\n`;
   const at = headings[0]?.index ?? 0;

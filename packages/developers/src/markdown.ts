@@ -8,7 +8,7 @@ import { snippetsFor } from './snippets.js';
 export const slugOf = (text: string): string =>
   text
     .toLowerCase()
-    .replaceAll(/<[^>]*>|[`*]/g, '')
+    .replaceAll(/<[^<>]*>|[`*]/g, '')
     .replaceAll(/&[a-z#\d]+;/g, '')
     .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '');

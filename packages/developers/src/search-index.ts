@@ -50,7 +50,7 @@ export function buildSearchIndex(pages: readonly Page[]): SearchEntry[] {
 
 /** Matches parts of a page that do not belong to its text. */
 const AROUND =
-  /<p class="(?:eyebrow|call|chips|callout only-production)">.*?<\/p>|<details class="children contents-folded">.*?<\/details>|<(noscript|template)\b.*?<\/\1>/gs;
+  /<p class="(?:eyebrow|call|chips|callout only-production)">.{0,9999}?<\/p>|<details class="children contents-folded">.{0,9999}?<\/details>|<(noscript|template)\b.{0,9999}?<\/\1>/gs;
 
 /** Splits a page at its headings and result codes. */
 function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEntry[] {
@@ -60,7 +60,7 @@ function sectionsOf({ path, title, kind, summary, words, body }: Page): SearchEn
     const [, heading = ''] = /^<h[23] id="[^"]+">(.*?)<a class="anchor"/.exec(part) ?? [];
     const [, code = '', name = ''] =
       /^<li id="code-\d+">.*?<code[^>]*>(\d+)<\/code> <span[^>]*>(\w+)/s.exec(part) ?? [];
-    const text = textOf(part.replace(/<h[1-3].*?<\/h[1-3]>/s, '').replaceAll(AROUND, ''));
+    const text = textOf(part.replace(/<h[1-3].{0,999}?<\/h[1-3]>/s, '').replaceAll(AROUND, ''));
     return {
       u: id === '' ? path : `${path}#${id}`,
       t: title,

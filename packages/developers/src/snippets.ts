@@ -128,7 +128,7 @@ function shellBody(request: object): string {
   );
   const quoted = json.replaceAll("'", `'\\''`);
   // ⟦ and ⟧ mark the encrypted fields: JSON does not escape these two characters, and no example contains them.
-  return quoted.replaceAll(/⟦([^⟧]*)⟧/g, (_, text: string) => `'"$(seal ${text})"'`);
+  return quoted.replaceAll(/⟦([^⟦⟧]*)⟧/g, (_, text: string) => `'"$(seal ${text})"'`);
 }
 
 /** Returns the same call in each language. The SDK or the language's client signs it. */

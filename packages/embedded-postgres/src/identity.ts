@@ -40,7 +40,7 @@ async function findObstacle({ dataDir }: Folder, { native }: Binaries, user: Use
   const args = ['-c', 'cd "$0" && exec "$1" --version', place, join(native, 'bin', 'postgres')];
   return runProgram('/bin/sh', args, { cwd: '/' }, user).then(
     () => undefined,
-    (error: Error) => error.message.replaceAll(/\s*\n\s*/g, ' ').trim(),
+    (error: Error) => error.message.replaceAll(/(?<!\s)\s*\n\s*/g, ' ').trim(),
   );
 }
 

@@ -91,7 +91,7 @@ async function requireReachable(pool: pg.Pool): Promise<void> {
     (await pool.connect()).release();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? `${error.code} ` : '';
-    const why = error instanceof Error ? error.message.replaceAll(/\/\/[^@\s]*@/g, '//…@') : '';
+    const why = error instanceof Error ? error.message.replaceAll(/\/\/[^@\s]{0,1000}@/g, '//…@') : '';
     throw new BadSetting(`DATABASE_URL: the database cannot be opened: ${code}${why}`.trim());
   }
 }

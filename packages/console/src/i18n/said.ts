@@ -125,7 +125,7 @@ const inWords = (text: string): string => {
 /** Translates every status code in a value. A value may hold several with their counts: 2 AMOUNT, 1 STATE. */
 const wordsIn = (value: string): string =>
   value
-    .replaceAll(/(\d+) ([A-Z]+(?:_[A-Z]+)*)(, )?/g, (text, count: string, code: string, more?: string) => {
+    .replaceAll(/(\d{1,15}) ([A-Z]+(?:_[A-Z]+)*)(, )?/g, (text, count: string, code: string, more?: string) => {
       const word = chineseWord(code);
       return word === undefined ? text : `${word} ${count} 条${more ? '、' : ''}`;
     })

@@ -34,7 +34,7 @@ function readHttp(text: string): PastedRequest {
 function cutToLength(body: string, headers: ReadonlyMap<string, string>): string {
   const length = Number(headers.get('content-length') ?? Number.NaN);
   const bytes = new TextEncoder().encode(body);
-  if (Number.isNaN(length)) return body.replace(/\n+$/, '');
+  if (Number.isNaN(length)) return body.replace(/(?<!\n)\n+$/, '');
   return bytes.length > length && bytes.slice(length).every((byte) => byte === 10)
     ? new TextDecoder().decode(bytes.slice(0, length))
     : body;

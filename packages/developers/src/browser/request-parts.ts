@@ -17,8 +17,8 @@ export interface PastedRequest {
 }
 
 export function readHeader(line: string): [string, string][] {
-  const [, name, value = ''] = /^\s*[<>]?\s*([\w-]+)\s*:\s?(.*?)\s*$/s.exec(line) ?? [];
-  return name === undefined ? [] : [[name.toLowerCase(), value]];
+  const [, name, value = ''] = /^\s*(?:[<>]\s*)?([\w-]+)\s*:(.*)$/s.exec(line) ?? [];
+  return name === undefined ? [] : [[name.toLowerCase(), value.trim()]];
 }
 
 export function readTarget(target: string): { path: string; host: string } {

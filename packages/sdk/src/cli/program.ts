@@ -90,7 +90,7 @@ function endByThrowing(command: Command, isJson: boolean): void {
   command.exitOverride((error) => {
     const isHelp = error.code === 'commander.help';
     if (error.exitCode === 0 || (isHelp && !isJson)) throw error;
-    const said = isHelp ? 'name a command' : error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+    const said = isHelp ? 'name a command' : error.message.replace(/^error: /, '').replace(/(?<!\s)\s*\n\s*/g, ' ');
     throw usageErrorOf(pathOf(command), said);
   });
 }

@@ -47,7 +47,7 @@ const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
 export async function checkBridge(given: Given): Promise<Checked> {
   const startedAt = given.clock.now();
   const { origin, pathname } = parseBridgeAddress(given.url);
-  const basePath = pathname.replace(/\/+$/, '');
+  const basePath = pathname.replace(/(?<!\/)\/+$/, '');
   const findings = new Findings();
   const book = new Book(given.prefix);
   const { key, clock, currency, deadlines, peers } = given;

@@ -49,5 +49,5 @@ function problemLine(error: unknown, json: boolean): string | undefined {
 }
 
 function toOneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').trim();
+  return text.replace(/(?<!\s)\s*\n\s*/g, ' ').trim();
 }

@@ -92,7 +92,7 @@ export function readCellsFile(file: string): Cell[] {
         refuse(`must have a URL as "${name}" of cell ${cell}`);
       }
     }
-    const trimmed = Object.entries(urls).map(([name, value]) => [name, String(value).replace(/\/+$/, '')]);
+    const trimmed = Object.entries(urls).map(([name, value]) => [name, String(value).replace(/(?<!\/)\/+$/, '')]);
     return { cell: Number(cell), ...Object.fromEntries(trimmed) };
   });
   const twice = cells.find(({ cell }, at) => cells.findIndex((one) => one.cell === cell) !== at);

@@ -607,6 +607,8 @@ describe('operators', () => {
       'qwertyuiop12',
       '123456789012',
       'abcdefghijkl',
+      '0123456789987654321',
+      '98765432108642',
     ],
     ...['1q2w3e4r5t6y', 'iloveyou1234', 'abcdeabcdeabcde', 'correct horse battery staple', 'ｐａｓｓｗｏｒｄ1234'],
   ])('cannot choose a common password: %s', async (password) => {
@@ -621,7 +623,9 @@ describe('operators', () => {
     'test kettle umbrella',
     'x7#Kpq!mZ2vL',
     '我的猫喜欢吃三文鱼和土豆',
-  ])('may have the password %s', async (password) => {
+    // A pattern that backtracks would take years for this password.
+    `987654321${'0123456789987654321'.repeat(51)}x`,
+  ])('may have the password %.30s', async (password) => {
     await createPerson(service.operator, { name: 'ann', role: 'viewer', password });
   });
 

@@ -89,7 +89,7 @@ function write(value: unknown, layout: NonNullable<Spelling['layout']>): string 
   if (layout === 'compact') return JSON.stringify(value);
   if (layout !== 'spaced') return JSON.stringify(value, null, layout);
   // The pattern also matches whole strings, which stay unchanged with the commas and colons inside them.
-  return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
+  return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"?|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
 }
 
 function arrange(value: unknown, fields: NonNullable<Spelling['fields']>): unknown {

@@ -57,7 +57,7 @@ function explainPrefix(value: string): string {
 function explainBase64(text: string): string {
   if (/\s/.test(text)) return 'there is white space or a line break in the base64 after the prefix';
   if (fromHex(text) !== undefined) return 'the part after the prefix is hex, not base64';
-  if (fromBase64Url(text.replace(/=+$/, '')) !== undefined) {
+  if (fromBase64Url(text.replace(/(?<!=)=+$/, '')) !== undefined) {
     return /[-_]/.test(text)
       ? 'the part after the prefix is base64url: use the standard alphabet with + and /, and = at the end'
       : 'the = at the end of the base64 is missing';

@@ -323,7 +323,7 @@ const explainOffset = (ms: number) =>
 
 /** Lists texts that a client may have put before the path: the host that it called, and the service's public URL. */
 export function listHosts({ host }: ReceivedRequest, publicUrl: string | undefined): string[] {
-  const url = publicUrl === undefined ? undefined : publicUrl.replace(/\/+$/, '');
+  const url = publicUrl === undefined ? undefined : publicUrl.replace(/(?<!\/)\/+$/, '');
   const own = url?.replace(/^[a-z]+:\/\//i, '');
   const named = host === undefined || host === '' ? [] : [`https://${host}`, `http://${host}`, host];
   const bare = host?.replace(/:\d+$/, '');

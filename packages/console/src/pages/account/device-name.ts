@@ -3,7 +3,7 @@ const BROWSERS = [
   ['Opera', /OPR\//],
   ['Firefox', /(Firefox|FxiOS)\//],
   ['Chrome', /(Chrome|CriOS)\//],
-  ['Safari', /Version\/.*Safari\//],
+  ['Safari', /Version\/.{1,100}Safari\//],
 ] as const;
 const SYSTEMS = [
   ['iPhone', /iPhone/],

@@ -65,7 +65,7 @@ export function BrandingPreview(props: BrandingPreviewProps) {
 function Screen({ theme, accent, ...brand }: BrandingPreviewProps & { readonly theme: Theme }) {
   const t = useTexts();
   const { name, logo, shopUrl, termsUrl } = brand;
-  const support = brand.support.replace(/^https:\/\/([^/]+).*$/i, '$1');
+  const support = brand.support.replace(/^https:\/\/([^/]+)(?:\/.*)?$/i, '$1');
   const filled = { bg: 'var(--accent)', c: 'var(--on-accent)', bd: '1px solid var(--accent-edge)' };
   return (
     <figure>

@@ -61,7 +61,7 @@ export function createBridgeClient({ url, key, clock, connections, log, peers, p
   function endpointOf(operation: string): Endpoint {
     const known = endpoints.get(operation);
     if (known) return known;
-    const endpoint = createEndpoint(new URL(`${base.pathname.replace(/\/+$/, '')}/${operation}`, base));
+    const endpoint = createEndpoint(new URL(`${base.pathname.replace(/(?<!\/)\/+$/, '')}/${operation}`, base));
     endpoints.set(operation, endpoint);
     return endpoint;
   }

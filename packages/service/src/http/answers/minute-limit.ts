@@ -71,6 +71,6 @@ export type MinuteLimit = ReturnType<typeof createMinuteLimit>;
 /** Returns an IPv4 address unchanged and an IPv6 address as its /64, because a subscriber usually has a whole /64. */
 export function addressGroup(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address.replace(/%.*$/, '')).parts;
+  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address.split('%')[0] ?? '').parts;
   return `${a.toString(16)}:${b.toString(16)}:${c.toString(16)}:${d.toString(16)}`;
 }

@@ -197,4 +197,4 @@ function ownAddress(given: string | undefined): string {
   return given !== undefined && /^\/(?![/\\])[\w/?=&%.,:+-]*$/.test(given) ? given : '/';
 }
 
-const consolePath = (url: string) => new URL(url).pathname.replace(/\/+$/, '');
+const consolePath = (url: string) => new URL(url).pathname.replace(/(?<!\/)\/+$/, '');

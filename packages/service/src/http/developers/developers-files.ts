@@ -24,6 +24,6 @@ export function createDevelopersFiles({ publicUrl, environment, currency }: Inst
 }
 
 /** The path prefix of all URLs, if the service is behind a proxy that removes this prefix. */
-export const rootOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/+$/, '');
+export const rootOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '');
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -90,7 +90,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     pages.get<{ Params: { '*': string } }>('/developers/*', async (request, reply) => {
       const asked = request.params['*'];
       if (asked.startsWith('refused/')) return sendDiagnosis(request, reply, asked.slice('refused/'.length));
-      const path = asked.replace(/\/+$/, '');
+      const path = asked.replace(/(?<!\/)\/+$/, '');
       const isTidy = path === asked && path !== '';
       if (isTidy) return sendFile(reply, path);
       return reply.redirect(`${rootOf(publicUrl())}/developers${path === '' ? '' : `/${encodeURI(path)}`}`, 308);

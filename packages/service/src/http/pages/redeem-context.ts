@@ -62,7 +62,7 @@ export function createRedeemContext(deps: RedeemDeps, halfCloseMs: number) {
     const of = deps.redeemUrl();
     if (of !== known.of) {
       const { origin, pathname } = new URL(of);
-      known = { of, origin, path: pathname.replace(/\/+$/, '') };
+      known = { of, origin, path: pathname.replace(/(?<!\/)\/+$/, '') };
     }
     return known;
   }

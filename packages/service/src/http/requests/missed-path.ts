@@ -24,7 +24,7 @@ function listMistakes(path: string): string[] {
   return [
     ...(path.toLowerCase().replace(/\/+/g, '/').startsWith(PATH_PREFIX) ? [] : [`lacks the prefix ${PATH_PREFIX}`]),
     ...(/.\/$/.test(path) ? ['ends with a slash'] : []),
-    ...(/\/\//.test(path.replace(/\/+$/, '')) ? ['has two slashes in a row'] : []),
+    ...(/\/\//.test(path.replace(/(?<!\/)\/+$/, '')) ? ['has two slashes in a row'] : []),
     ...(path === path.toLowerCase() ? [] : ['has capital letters']),
   ];
 }

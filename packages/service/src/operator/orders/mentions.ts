@@ -13,7 +13,7 @@ interface Reader {
  */
 export function findMentions(note: string): string[] {
   const words = [...note.matchAll(/(?<![\w@.+-])@([\w.@+-]+)/g)].map(([, word = '']) => word.toLowerCase());
-  return [...new Set(words.flatMap((word) => [word, word.replace(/[.@+_-]+$/, '')]))];
+  return [...new Set(words.flatMap((word) => [word, word.replace(/(?<![.@+_-])[.@+_-]+$/, '')]))];
 }
 
 /** Returns a page of the notes that mention the operator and are not dismissed, latest first. */

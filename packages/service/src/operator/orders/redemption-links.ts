@@ -47,7 +47,7 @@ export async function checkRedemptionLink(
   const [bare = ''] = /[\w.:-]{1,253}\/.*/.exec(signed) ?? [];
   const [address = `${own.protocol}//${bare}`] = /https?:\/\/\S+/.exec(text) ?? [];
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const pages = `${own.pathname.replace(/\/+$/, '')}/redeem`;
+  const pages = `${own.pathname.replace(/(?<!\/)\/+$/, '')}/redeem`;
   const isHere = url?.origin === own.origin && (url.pathname === pages || url.pathname.startsWith(`${pages}/`));
   const link = url && readLink(readFormFields(url.search.slice(1)));
   const found = link && (await findSigned({ database, vault }, link));

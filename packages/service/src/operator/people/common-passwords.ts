@@ -8,12 +8,12 @@ const WORDS =
 const LEET: Readonly<Record<string, string>> = { '@': 'a', $: 's', '!': 'i', 0: 'o', 3: 'e', 4: 'a', 5: 's', 7: 't' };
 
 /**
- * Returns true if neighbouring characters differ by at most one, as in 123456, fedcba and aaa, or if 1234567890
- * repeats.
+ * Returns true if neighbouring characters differ by at most one, as in 123456, fedcba and aaa, or if the text is a
+ * number that begins with all digits in order.
  */
 function isSequence(text: string): boolean {
   const steps = [...text].slice(1).map((character, place) => character.charCodeAt(0) - text.charCodeAt(place));
-  return steps.every((step) => Math.abs(step) <= 1) || /^(?:0?1234567890?|9876543210?)+\d*$/.test(text);
+  return steps.every((step) => Math.abs(step) <= 1) || /^(?:0?123456789|987654321)\d*$/.test(text);
 }
 
 /**

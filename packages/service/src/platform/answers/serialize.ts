@@ -57,5 +57,5 @@ function markUnescaped(schema: unknown): unknown {
 }
 
 /** Matches a schema's pattern if it allows only digits and the separators of a time. */
-const DIGITS_ONLY = /^\^(\[0-9\]|\[1-9\]|\{[\d,]+\}|[*+ :-])+\$$/;
+const DIGITS_ONLY = /^\^(\[[01]-9\]|\{[\d,]+\}|[*+ :-])+\$$/;
 const isPlainWord = (word: unknown) => word === null || (typeof word === 'string' && /^[A-Z0-9_]+$/.test(word));

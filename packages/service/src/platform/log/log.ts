@@ -150,7 +150,7 @@ function errorCode(error: Error): string | undefined {
  * range`.
  */
 function redactValues(message: string): string {
-  return redactSecrets(message.replace(/"[\s\S]*"/, '"…"'));
+  return redactSecrets(message.replace(/^([^"]*)"[\s\S]*"/, '$1"…"'));
 }
 
 /** Removes all texts that look like a ciphertext, key, signature, token, card number or phone number. */

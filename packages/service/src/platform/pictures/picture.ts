@@ -110,7 +110,7 @@ function checkSvg(text: string): string | undefined {
   return undefined;
 }
 
-const LENGTH = /^\s*(\d+\.?\d*|\.\d+)(px|pt|pc|mm|cm|in)?\s*$/;
+const LENGTH = /^\s*(\d+(?:\.\d*)?|\.\d+)(px|pt|pc|mm|cm|in)?\s*$/;
 const PIXELS: Readonly<Record<string, number>> = { px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 };
 
 /** Returns a length in pixels, or undefined if the text is not an absolute length. */

@@ -1,7 +1,7 @@
 import type { Database } from '../db/database.js';
 
 const CONCURRENT_INDEX =
-  /^create (?<unique>unique )?index concurrently (?<name>\w+)\s+on (?<table>\w+)\s+(?<rest>.+)$/is;
+  /^create (?<unique>unique )?index concurrently (?<name>\w+)\s+on (?<table>\w+)\s+(?<rest>\S.*)$/is;
 
 export interface IndexDefinition {
   readonly name: string;

@@ -46,7 +46,7 @@ export function parseMigration(name: string, text: string) {
 /** Splits at semicolons outside of comments, strings and dollar-quoted bodies. Removes comments. */
 export function splitStatements(text: string): string[] {
   const statements = [''];
-  for (const [token] of text.matchAll(/--[^\n]*|'[^']*'|\$(\w*)\$.*?\$\1\$|[^-'$;]+|./gs)) {
+  for (const [token] of text.matchAll(/--[^\n]*|'[^']*'|\$(\w*)\$.*?\$\1\$|[^-'$;]+|./gsy)) {
     if (token === ';') statements.push('');
     else if (!token.startsWith('--')) statements.push((statements.pop() ?? '') + token);
   }

@@ -73,5 +73,5 @@ function readKeyService(env: Env): KeyServiceSettings | undefined {
   }
   if (tokenFile === undefined) throw new SettingsError('VAULT_TOKEN_FILE is missing: KEY_SERVICE requires it');
   const keyName = decodeURIComponent(url.hash.slice(1));
-  return { kind: 'vault', url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), keyName, tokenFile };
+  return { kind: 'vault', url: `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''), keyName, tokenFile };
 }

@@ -89,7 +89,7 @@ export function readPublicUrl(env: Env, name: string): string | undefined {
   if (username !== '' || password !== '' || /[?#]/.test(value)) {
     throw new SettingsError(`${name} must be a URL without a user, a password, a query or a fragment`);
   }
-  return value.replace(/\/+$/, '');
+  return value.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Returns true for an https URL, and for an http URL of this machine. */
