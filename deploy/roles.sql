@@ -42,7 +42,7 @@ grant select (order_no, cycle_no, try_no, channel_id, agreement_id, payment_chan
 grant select (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent, tries, reason,
   decline_kind, failed_at) on failed_payments to :"reports";
 grant select (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, status, reason, started_at,
-  refunded_at, settled_at, approval_id, institution_ref) on refunds to :"reports";
+  refunded_at, settled_at, approval_id, institution_ref, keep_benefits) on refunds to :"reports";
 grant select (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at, expires_at,
   claimed_at) on benefits to :"reports";
 grant select (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, claimed_at, fulfilled_at)

@@ -37,6 +37,7 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
           amountCent: requireAmount(period, request.amountCent),
           key: null,
           note: reason || null,
+          keepBenefits: false,
           requestedBy: `channel:${channel.appId}`,
           startedAt: clock.now(),
         });

@@ -138,12 +138,14 @@ export const orderOperations = [
     examples: [
       'refund 100000001000 1',
       'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
+      'refund 100000001000 1 --amount-cent 490 --note "goodwill" --keep-benefits',
       'refund 100000001000 1 --without-approval "finance is away, ticket 4711"',
     ],
     body: Type.Object({
       amountCent: Type.Optional(Type.Integer()),
       key: Type.Optional(Type.String()),
       note: Type.Optional(Type.String()),
+      keepBenefits: Type.Optional(Type.Boolean()),
       withoutApproval: Type.Optional(Type.String()),
     }),
     fields: {
@@ -151,6 +153,7 @@ export const orderOperations = [
       amountCent: ['--amount-cent <n>', 'amount in cents (default: the whole rest)'],
       key: ['--key <text>', 'idempotency key: the same key is the same refund'],
       note: ['--note <text>', 'reason'],
+      keepBenefits: ['--keep-benefits', 'revoke no benefits; only for a part of the payment'],
       withoutApproval: [
         '--without-approval <text>',
         'reason to skip the approval above CONSOLE_REFUND_APPROVAL_CENT, for the audit log',

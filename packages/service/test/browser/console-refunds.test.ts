@@ -86,6 +86,25 @@ describe('a bulk refund', () => {
 });
 
 describe('a refund', () => {
+  it('of a part says which benefits it revokes, and can keep them', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('finance', 'ann');
+    await page.goto(`/console/orders/${orderNo}`);
+    await button(page, 'Refund…').click();
+    const dialog = page.getByRole('dialog', { name: 'Refund' });
+    await dialog.getByText('2 benefits will be revoked: VIP pass, Coupon').waitFor();
+    expect(await dialog.getByLabel('Keep the benefits').count()).toBe(0);
+    await dialog.getByLabel('Amount in CNY').fill('4.90');
+    await dialog.getByLabel('Note').fill('goodwill');
+    await dialog.getByText('1 benefit will be revoked: Coupon').waitFor();
+    await dialog.getByLabel('Keep the benefits').check();
+    await dialog.getByText('No benefit will be revoked').waitFor();
+    await button(dialog, 'Refund ¥4.90').click();
+    await page.getByText('¥4.90 refunded').waitFor();
+    const benefits = await on.sql('select status from benefits where order_no = $1', [orderNo]);
+    expect(benefits).toEqual([{ status: 'ISSUED' }, { status: 'ISSUED' }]);
+  });
+
   it('that another tab has sent and had answered is said to be that, and goes out once', async () => {
     const orderNo = await on.paidOrder();
     const page = await at.person('finance', 'ann');

@@ -101,6 +101,16 @@ describe('order', () => {
     expect(items).toMatchObject([{ action: 'order.refund' }, { action: 'order.refund' }]);
   });
 
+  it('refund: a part that keeps the benefits', async () => {
+    const orderNo = await order(sharedRequest);
+    const part = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--keep-benefits'];
+    expect(await text(...part)).toContain(
+      'benefits revoked: none\nbenefits left: VIP_PASS ISSUED (15.00 CNY), COUPON ISSUED (4.90 CNY)\n',
+    );
+    const full = await perennial(['order', 'refund', orderNo, '1', '--keep-benefits'], settings());
+    expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('revokes its unclaimed benefits')]);
+  });
+
   it('refund: above a limit only with a reason for skipping approval, which the audit log contains', async () => {
     const orderNo = await order(sharedRequest);
     const refundWith = (limits: object, ...more: readonly string[]) =>

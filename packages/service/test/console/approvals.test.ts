@@ -105,6 +105,7 @@ describe('a refund above the limit', () => {
         decider: 'finance',
         amountCent: 1990,
         note: 'late delivery',
+        keepBenefits: false,
         requestedBy: 'ann',
         requestedAt: expect.any(String),
         decidedBy: null,
@@ -151,6 +152,22 @@ describe('a refund above the limit', () => {
       { actor: 'bob', action: 'approval.approve' },
       { actor: 'bob', action: 'order.refund' },
     ]);
+  });
+
+  it('keeps the benefits if that was requested, also if the approver dies before the refund is made', async () => {
+    const orderNo = await on.paidOrder();
+    const goodwill = { amountCent: 1500, keepBenefits: true };
+    const { approvalId } = (await ask(on.ann, orderNo, goodwill)).body;
+    expect(await approvalsOf(on.bob, orderNo)).toMatchObject([{ keepBenefits: true }]);
+    expect((await ask(on.ann, orderNo, { amountCent: 1500 })).body.code).toBe('refund-key-benefits');
+    await on.sql(
+      `update approvals set status = 'APPROVED', decided_by = 'bob', decided_at = now() where approval_id = $1`,
+      [approvalId],
+    );
+    await on.finishApproved();
+    const benefits = await on.sql('select status from benefits where order_no = $1', [orderNo]);
+    expect(benefits).toEqual([{ status: 'ISSUED' }, { status: 'ISSUED' }]);
+    expect((await ask(on.ann, orderNo, goodwill)).body).toMatchObject({ status: 'SUCCESS', changed: false });
   });
 
   it('that is approved ten times concurrently is made once', async () => {

@@ -58,9 +58,7 @@ async function expectWhatWasPreviewed(orderNo: string, preview: Answer, act: () 
   expect(preview.notCollectedCent).toBe(after.voidedCent - before.voidedCent);
   const isNew = (one: { name: string; cycleNo: number }) =>
     !before.revoked.some(({ name, cycleNo }) => name === one.name && cycleNo === one.cycleNo);
-  expect(preview.benefitsRevoked.map(({ name, cycleNo }: Answer) => ({ name, cycleNo }))).toEqual(
-    after.revoked.filter(isNew),
-  );
+  expect(preview.benefitsRevoked).toEqual(after.revoked.filter(isNew).map(({ name }) => ({ name, count: 1 })));
 }
 
 describe('the preview of an unsubscribe', () => {
@@ -112,6 +110,25 @@ describe('the preview of a refund', () => {
     await expectWhatWasPreviewed(orderNo, preview, () =>
       on.refund({ orderNo, cycleNo: 1, ...(amountCent === undefined ? {} : { amountCent }) }),
     );
+  });
+
+  it('says whether a refund may keep the benefits, and revokes none if it does', async () => {
+    const orderNo = await on.paidOrder();
+    const path = `/orders/${orderNo}/periods/1/refund/preview`;
+    const preview = async (query: string) => (await on.viewer.get(`${path}?${query}`)).body;
+    expect(await preview('amountCent=490')).toMatchObject({
+      mayKeepBenefits: true,
+      benefitsRevoked: [{ name: 'Coupon', count: 1 }],
+    });
+    const kept = await preview('amountCent=490&keepBenefits=true');
+    expect(kept).toMatchObject({ mayKeepBenefits: true, benefitsRevoked: [], refundCent: 490 });
+    await expectWhatWasPreviewed(orderNo, kept, () =>
+      on.refund({ orderNo, cycleNo: 1, amountCent: 490, keepBenefits: true }),
+    );
+    // A refund that keeps the benefits does not count towards the benefits that a later refund revokes.
+    expect(await preview('amountCent=489')).toMatchObject({ mayKeepBenefits: false, benefitsRevoked: [] });
+    expect(await preview('')).toMatchObject({ mayKeepBenefits: false, benefitsRevoked: [{}, {}] });
+    expect((await preview('keepBenefits=true')).refusal).toMatchObject({ code: 'full-refund-revokes' });
   });
 
   it('counts earlier refunds', async () => {

@@ -39,6 +39,7 @@ describe('a refund', () => {
       reason: null,
       key: null,
       note: 'late delivery',
+      keepBenefits: false,
       requestedBy: 'test:ann',
       startedAt: refundTime,
       refundedAt: refundTime,
@@ -337,6 +338,23 @@ describe('the benefits of a period that is refunded', () => {
     await claim(orderNo, claimed);
     await on.refund({ orderNo, cycleNo: 1, amountCent });
     expect(await benefitsOf(orderNo)).toBe(`A REVOKED, B ISSUED, C ${status}, D REVOKED`);
+  });
+
+  it('stay if the refund keeps them, also if the job settles it later; a full refund revokes them', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'unknown' });
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 1500, keepBenefits: true });
+    on.bank.reset();
+    await on.askAll();
+    expect(await on.queryPeriod(orderNo)).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 1500 });
+    expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON ISSUED');
+    await on.refund({ orderNo, cycleNo: 1, amountCent: 100 });
+    expect(await benefitsOf(orderNo)).toBe('VIP_PASS ISSUED, COUPON ISSUED');
+    await expect(on.refund({ orderNo, cycleNo: 1, keepBenefits: true })).rejects.toThrow(
+      /revokes its unclaimed benefits/,
+    );
+    await on.refund({ orderNo, cycleNo: 1 });
+    expect(await benefitsOf(orderNo)).toBe('VIP_PASS REVOKED, COUPON REVOKED');
   });
 
   it('without benefits: only the money', async () => {

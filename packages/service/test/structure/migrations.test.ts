@@ -19,6 +19,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000107_refund_references.sql': 'fe3a8fc8b3d20531',
   '000108_pushes_in_health.sql': 'ff46c49e1bb08e94',
   '000102_codes_and_numbers.sql': '28e92462840413c3',
+  '000116_refunds_keep_benefits.sql': '53428dddf16b37f5',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000999_sample.sql', text));

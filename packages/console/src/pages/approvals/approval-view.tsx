@@ -118,12 +118,17 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
 
 function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
   const t = useTexts();
-  const { orderNo, amountCent, approvalId } = approval;
+  const { orderNo, amountCent, approvalId, keepBenefits } = approval;
   const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
   const cycleNo = cycleOf(approval);
   const preview = useQuery({
     queryKey: [path, orderNo, cycleNo, amountCent, approvalId],
-    queryFn: ({ signal }) => api.get(path, { orderNo, cycleNo, amountCent, approvalId }, signal),
+    queryFn: ({ signal }) =>
+      api.get(
+        path,
+        { orderNo, cycleNo, amountCent, approvalId, keepBenefits: keepBenefits ? 'true' : undefined },
+        signal,
+      ),
     enabled: orderNo !== null,
   });
   if (orderNo === null) return <p>{t('bulkPreview')}</p>;

@@ -21,8 +21,10 @@ const useTexts = dictionary({
   notCollected: ['{amount} will no longer be collected', '不再收取 {amount}'],
   noMoney: ['No money moves', '不涉及资金'],
   voided: ['{count} period will be voided|{count} periods will be voided', '作废 {count} 期'],
-  revoked: ['Benefits revoked: {names}', '收回权益：{names}'],
-  revokedOf: ['{name} (period {cycleNo})', '{name}（第 {cycleNo} 期）'],
+  revoked: [
+    '{count} benefit will be revoked: {names}|{count} benefits will be revoked: {names}',
+    '收回权益 {count} 项：{names}',
+  ],
   noRevoked: ['No benefit will be revoked', '不收回权益'],
   events: ['The channel will be notified: {events}', '通知渠道：{events}'],
   noEvents: ['The channel will not be notified', '不通知渠道'],
@@ -84,14 +86,17 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
   const t = useTexts();
   const mayRefund = useMayDo('finance');
   const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting } = preview;
-  const names = joinNames(benefitsRevoked.map(({ name, cycleNo }) => t('revokedOf', { name, cycleNo })));
+  const names = joinNames(
+    benefitsRevoked.map(({ name, count }) => (count === 1 ? name : `${countText(count)}\u00a0×\u00a0${name}`)),
+  );
+  const revoked = benefitsRevoked.reduce((sum, { count }) => sum + count, 0);
   const sent = joinNames(events.map(({ eventType, count }) => `${countText(count)}\u00a0×\u00a0${eventType}`));
   const lines: readonly (readonly [IconComponent, words: string | false, look?: 'strong' | 'waiting'])[] = [
     [WalletIcon, refundCent > 0 && t('refund', { amount: moneyText(refundCent) }), 'strong'],
     [WalletIcon, notCollectedCent > 0 && t('notCollected', { amount: moneyText(notCollectedCent) }), 'strong'],
     [WalletIcon, refundCent === 0 && notCollectedCent === 0 && t('noMoney')],
     [OrderIcon, periodsVoided > 0 && t('voided', { count: countText(periodsVoided) })],
-    [BenefitIcon, names ? t('revoked', { names }) : t('noRevoked')],
+    [BenefitIcon, names ? t('revoked', { names, count: countText(revoked) }) : t('noRevoked')],
     [EventIcon, sent ? t('events', { events: sent }) : t('noEvents')],
     ...waiting.map(({ amountCent, requestedBy: name }) => {
       return [AlertIcon, t('waiting', { amount: moneyText(amountCent), name }), 'waiting'] as const;

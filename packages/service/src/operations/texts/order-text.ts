@@ -129,13 +129,13 @@ function eventTable(events: OrderView['events']): SafeText {
 }
 
 export function refundText(
-  { refundNo, amountCent, status, cycleNo: period, payment, changed }: RefundedPeriod,
+  { refundNo, amountCent, status, cycleNo: period, keepBenefits, payment, changed }: RefundedPeriod,
   money: MoneyText,
 ): string | SafeText {
   if (status === 'STARTED') {
     return safeLines([
       `refund ${refundNo} of ${money(amountCent)} is pending: the institution has not answered yet, and will be queried again`,
-      'Benefits are revoked once it has succeeded.',
+      keepBenefits ? 'It revokes no benefits.' : 'Benefits are revoked once it has succeeded.',
     ]);
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;

@@ -33,7 +33,7 @@ export async function carryOut(operator: OperatorWithGateways, approval: Approva
 /** Returns the refund's number, or the reason why the refund was refused. */
 async function refundApproved(
   operator: OperatorWithGateways,
-  { approvalId, subject, amountCent, key, note, requestedBy }: Approval,
+  { approvalId, subject, amountCent, key, note, keepBenefits, requestedBy }: Approval,
 ): Promise<Outcome> {
   const period = parsePeriodSubject(subject);
   if (!period) throw new Error(`approval ${approvalId} is about ${subject}, which is no period`);
@@ -44,6 +44,7 @@ async function refundApproved(
       amountCent,
       key,
       note,
+      keepBenefits,
       approval: { approvalId: String(approvalId), requestedBy },
     });
     return { status: 'APPROVED', result: refundNo, refusal: null };

@@ -6,11 +6,13 @@ import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from
 import { formatPeriodSubject } from '../orders/refunds/period-subjects.js';
 import {
   beginRefund,
+  createOtherBenefits,
   findRefundOfKey,
   finishRefund,
   lockPeriodToRefund,
   type RefundedPeriod,
   type RefundInput,
+  requireKeepable,
   requireRefund,
   requireRefundableAmount,
 } from '../orders/refunds/refunds.js';
@@ -56,18 +58,20 @@ export async function requestRefund(
       await findWaitingOf(tx, period),
       operator.currency,
     );
+    requireKeepable(period, amountCent, asked);
     await lockRefundsOf(tx, operator.actor);
     if (!(await needsSecondPerson(tx, operator, period, amountCent, limits))) {
       return { begun: await beginRefund(operator, tx, period, { ...asked, amountCent }) };
     }
     const { actor } = operator;
-    const { key, note, cycleNo } = asked;
+    const { key, note, cycleNo, keepBenefits = false } = asked;
     const approval = await insertApproval(tx, {
-      ...{ kind: 'REFUND', subject, key, amountCent, note, requestedBy: actor },
+      ...{ kind: 'REFUND', subject, key, amountCent, note, keepBenefits, requestedBy: actor },
       // Support must be able to inform the user, and does not see the refund otherwise.
       tellsApproval: limits.mayOnlyAsk === true,
     });
-    const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note };
+    const options = keepBenefits ? { keepBenefits } : {};
+    const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note, ...options };
     await recordAudit(tx, { actor, action: 'approval.request', subject: String(orderNo), detail });
     return { approval, changed: true };
   });
@@ -123,9 +127,10 @@ export async function refundAlone(
 
 function requireSameRequest(
   approval: Approval,
-  { amountCent, key }: RefundRequestInput,
+  { amountCent, key, keepBenefits = false }: RefundRequestInput,
   currency: string | undefined,
 ): Approval {
+  if (keepBenefits !== approval.keepBenefits) throw createOtherBenefits(key);
   if (amountCent === undefined || amountCent === approval.amountCent) return approval;
   throw refusal(
     'refund-key-asked',

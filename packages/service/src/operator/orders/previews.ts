@@ -2,7 +2,7 @@ import type { Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
 import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
-import { nextRefundSeq } from '../../subscriptions/steps/payments/begin-refund.js';
+import { nextRefundSeq, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
 import { applyRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import type { UnsubscribedRow } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
@@ -10,7 +10,7 @@ import type { preview, previewQuery } from '../schemas/orders.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import { requireUnsubscribable } from './orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
-import { requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds/refunds.js';
+import { requireKeepable, requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds/refunds.js';
 import { needsSecondPerson, type RefundLimits } from './refunds/second-person.js';
 import { findWaitingOf, requireAskableAmount } from './refunds/waiting-refunds.js';
 import { requireOrder } from './show-order.js';
@@ -23,6 +23,7 @@ const NOTHING: Preview = {
   refundCent: 0,
   notCollectedCent: 0,
   benefitsRevoked: [],
+  mayKeepBenefits: false,
   periodsVoided: 0,
   events: [],
   needsApproval: false,
@@ -59,14 +60,17 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
 /** Previews a refund, and whether it exceeds one of the limits above which a second operator is needed. */
 export async function previewRefund(
   operator: OperatorWithClock,
-  input: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
+  {
+    keepBenefits: isKept,
+    ...input
+  }: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
   limits: RefundLimits,
 ): Promise<Preview> {
   const { database, clock, currency } = operator;
   return readAtOneMoment(database, async (tx) => {
     const order = await requireOrder(tx, { orderNo: input.orderNo });
     return refusable(async () => {
-      const asked = requireRefund(input);
+      const asked = requireRefund({ ...input, keepBenefits: isKept === 'true' });
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
       const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
       // An approved refund is made with the requested amount, even if further refunds wait for approval.
@@ -74,18 +78,22 @@ export async function previewRefund(
         input.approvalId === undefined
           ? requireAskableAmount(period, asked.amountCent, waiting, currency)
           : requireRefundableAmount(period, asked.amountCent, currency);
+      requireKeepable(period, amountCent, asked);
       const { payment, refunds } = period;
       const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
-      const after = applyRefund(order, payment, { ...reference, amountCent }, clock.now());
       const benefits = await findUnclaimedBenefits(tx, order.orderNo, payment.cycleNo);
-      const revoked = new Set(findPositionsToRevoke(benefits, after.refunded));
+      const settle = (keepBenefits: boolean) => {
+        const after = applyRefund(order, payment, { ...reference, amountCent, keepBenefits }, clock.now(), refunds);
+        const revoked = new Set(findPositionsToRevoke(benefits, after.refunded));
+        return { events: after.events, revoked: benefits.filter(({ position }) => revoked.has(position)) };
+      };
+      const { events, revoked } = settle(asked.keepBenefits === true);
       return {
         ...NOTHING,
         refundCent: amountCent,
-        benefitsRevoked: benefits
-          .filter(({ position }) => revoked.has(position))
-          .map(({ name }) => ({ cycleNo: payment.cycleNo, name, status: 'REVOKED' })),
-        events: countByType(after.events),
+        benefitsRevoked: countNames(revoked),
+        mayKeepBenefits: amountCent < sumRefunds(period).leftCent && settle(false).revoked.length > 0,
+        events: countByType(events),
         needsApproval: await needsSecondPerson(tx, operator, period, amountCent, limits),
         waiting: waiting.map(({ subject: _1, key: _2, ...one }) => one),
       };
@@ -114,6 +122,12 @@ async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: nu
       ? [{ ...benefit, status: benefit.status, position }]
       : [],
   );
+}
+
+export function countNames(benefits: readonly Pick<BenefitOfPeriod, 'name'>[]) {
+  const counts = new Map<string, number>();
+  for (const { name } of benefits) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => ({ name, count }));
 }
 
 /** Counts the events of each type. Voided periods have one event each, even if one row stands for several. */

@@ -171,6 +171,8 @@ export const refundRequest = Type.Object({
   /** Unset: the whole rest. */
   amountCent: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000_000 })),
   note: text(),
+  /** True: revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
+  keepBenefits: Type.Optional(Type.Boolean()),
   /** The idempotency key. */
   key: text(),
 });
@@ -186,6 +188,7 @@ export const refundAnswer = Type.Object({
 
 export const previewQuery = Type.Object({
   amountCent: Type.Optional(inDigits(15)),
+  keepBenefits: Type.Optional(oneOf('true')),
   /** The approval whose effects to preview. Unset: previews a new refund. */
   approvalId: Type.Optional(digits),
 });
@@ -195,7 +198,10 @@ export const preview = Type.Object({
   refundCent: cents,
   /** The money that is no longer collected. */
   notCollectedCent: cents,
-  benefitsRevoked: Type.Array(Type.Object({ cycleNo: count, name: Type.String(), status: Type.String() })),
+  /** The number of revoked benefits of each name. */
+  benefitsRevoked: Type.Array(Type.Object({ name: Type.String(), count })),
+  /** True if the refund would revoke benefits, and can keep them instead. */
+  mayKeepBenefits: Type.Boolean(),
   periodsVoided: count,
   /** The number of events of each type that would be sent. */
   events: Type.Array(Type.Object({ eventType: Type.String(), count })),

@@ -278,6 +278,8 @@ export const approval = Type.Object({
   ),
   amountCent: cents,
   note: Type.String(),
+  /** True if the refund revokes no benefits. */
+  keepBenefits: Type.Boolean(),
   requestedBy: Type.String(),
   requestedAt: time,
   decidedBy: textOrNull,

@@ -1,4 +1,4 @@
-import { Box, Select, TextInput } from '@mantine/core';
+import { Box, Checkbox, Select, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
@@ -38,6 +38,7 @@ const useTexts = dictionary({
   nothingLeft: ['Nothing is left to refund in this period.', '该期已无可退金额。'],
   note: ['Note', '说明'],
   noteHint: ['The reason. It is stored with the refund and in the audit log.', '退款原因，将记入退款单与审计日志。'],
+  keepBenefits: ['Keep the benefits', '保留权益'],
   willHappen: ['Effects', '执行后'],
   unanswered: [
     'A refund of {amount} was sent before and has no answer yet. If you send the same amount again, it is the same refund: the money is refunded once.',
@@ -84,7 +85,8 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const typed = parseAmount(text, currencySign());
   const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
   const period = { orderNo, cycleNo: `${cycleNo}` };
-  const preview = usePreview(period, amountCent);
+  const [keepsBenefits, setKeepsBenefits] = useState(false);
+  const preview = usePreview(period, amountCent, keepsBenefits);
   const isCurrent = preview.data !== undefined && preview.data.refundCent === amountCent;
   const needsApproval = preview.data?.needsApproval === true;
   const words = { amount: moneyText(amountCent ?? 0) };
@@ -107,7 +109,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
       onConfirm={async () => {
         if (amountCent === undefined) return;
         const request = requests.begin({ cycleNo, amountCent });
-        const body = { amountCent, note: note.trim(), key: request.key };
+        const body = { amountCent, note: note.trim(), keepBenefits: keepsBenefits, key: request.key };
         const { status } = await api
           .post('/orders/{orderNo}/periods/{cycleNo}/refund', { ...period, ...body })
           .catch((error: unknown) => {
@@ -156,6 +158,13 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
         data-autofocus
       />
       <NoteField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
+      {preview.data?.mayKeepBenefits || keepsBenefits ? (
+        <Checkbox
+          label={t('keepBenefits')}
+          checked={keepsBenefits}
+          onChange={(event) => setKeepsBenefits(event.currentTarget.checked)}
+        />
+      ) : null}
       {amountCent === undefined ? null : (
         <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
       )}
@@ -231,12 +240,18 @@ function useUnanswered(orderNo: string) {
 function usePreview(
   { orderNo, cycleNo }: { readonly orderNo: string; readonly cycleNo: string },
   amountCent: number | undefined,
+  keepsBenefits: boolean,
 ) {
   const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
   const [settled] = useDebouncedValue(amountCent, 200);
   return useQuery({
-    queryKey: [path, orderNo, cycleNo, settled],
-    queryFn: ({ signal }) => api.get(path, { orderNo, cycleNo, amountCent: settled }, signal),
+    queryKey: [path, orderNo, cycleNo, settled, keepsBenefits],
+    queryFn: ({ signal }) =>
+      api.get(
+        path,
+        { orderNo, cycleNo, amountCent: settled, keepBenefits: keepsBenefits ? 'true' : undefined },
+        signal,
+      ),
     enabled: settled !== undefined,
     placeholderData: keepPreviousData,
     staleTime: 0,

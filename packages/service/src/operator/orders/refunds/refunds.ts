@@ -47,6 +47,8 @@ export interface RefundInput {
   /** The idempotency key. */
   readonly key?: string | undefined;
   readonly note?: string | undefined;
+  /** Revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
+  readonly keepBenefits?: boolean | undefined;
   /** The approval and its requester, if a second operator was asked. Unset: the acting operator is the requester. */
   readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
   /** If the refund needs a second operator, the reason for not asking one. */
@@ -135,13 +137,14 @@ export async function beginRefund(
   found: PeriodToRefund,
   asked: RefundInput,
 ): Promise<BegunRefund> {
-  const { key, note, approval, withoutApproval } = asked;
+  const { key, note, keepBenefits = false, approval, withoutApproval } = asked;
   const { order, payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   const same = findRefundOfKey(refunds, asked, currency);
   if (same) return { refund: same, payment, benefits, isNew: false };
   const amountCent = requireRefundableAmount(found, asked.amountCent, currency);
+  requireKeepable(found, amountCent, asked);
   if (nextRefundSeq(refunds) > MAX_REFUNDS)
     throw refusal(
       'refunds-used-up',
@@ -150,6 +153,7 @@ export async function beginRefund(
     amountCent,
     key: key ?? null,
     note: note ?? null,
+    keepBenefits,
     requestedBy: approval?.requestedBy ?? actor,
     startedAt: clock.now(),
     approvalId: approval ? Number(approval.approvalId) : null,
@@ -160,6 +164,7 @@ export async function beginRefund(
     amountCent,
     key,
     note,
+    ...(keepBenefits ? { keepBenefits } : {}),
     withoutApproval,
     ...approval,
   };
@@ -182,10 +187,10 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
   return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
-/** Returns the refund with the same idempotency key. Throws if its amount differs from the requested one. */
+/** Returns the refund with the same idempotency key. Throws if it differs from the requested one. */
 export function findRefundOfKey(
   refunds: readonly Refund[],
-  { key, amountCent }: Pick<RefundInput, 'key' | 'amountCent'>,
+  { key, amountCent, keepBenefits = false }: Pick<RefundInput, 'key' | 'amountCent' | 'keepBenefits'>,
   currency: string | undefined,
 ): Refund | undefined {
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
@@ -194,8 +199,15 @@ export function findRefundOfKey(
       'refund-key-used',
     )`the key ${quoted(same.key ?? '')} was already used for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
   }
+  if (same && keepBenefits !== same.keepBenefits) throw createOtherBenefits(same.key ?? '');
   return same;
 }
+
+/** Thrown if a request repeats an idempotency key, but differs in what it does with the benefits. */
+export const createOtherBenefits = (key: string): OperatorError =>
+  refusal(
+    'refund-key-benefits',
+  )`the key ${quoted(key)} was already used for a refund that treats the benefits differently`;
 
 /**
  * Returns the amount to refund: the requested amount, or all that is left if no amount was requested. Throws if the
@@ -233,15 +245,28 @@ export function requireRefundableAmount(
   )`period ${cycleNo} of order ${orderNo} has ${left} left to refund: ${refunded} of ${paid} was refunded, ${open} is pending (${numbers})`;
 }
 
+/** Throws if the refund should keep the benefits, but leaves nothing of the payment: a full refund revokes them. */
+export function requireKeepable(
+  period: PeriodToRefund,
+  amountCent: number,
+  { keepBenefits }: Pick<RefundInput, 'keepBenefits'>,
+): void {
+  if (!keepBenefits || amountCent < sumRefunds(period).leftCent) return;
+  throw refusal(
+    'full-refund-revokes',
+  )`a refund of all that is left of period ${period.payment.cycleNo} revokes its unclaimed benefits: refund less, or do not keep the benefits`;
+}
+
 const MAX_AMOUNT_CENT = 100_000_000_000;
 
 const ifGiven = <T>(value: T | undefined, check: (value: T) => T) => (value === undefined ? undefined : check(value));
 
 export function requireRefund(input: RefundInput): RefundInput {
-  const { orderNo, cycleNo, amountCent, key, note, approval, withoutApproval } = input;
+  const { orderNo, cycleNo, amountCent, key, note, keepBenefits, approval, withoutApproval } = input;
   return {
     orderNo,
     approval,
+    keepBenefits,
     cycleNo: requireInteger('the period', cycleNo, 1, 9999),
     amountCent: ifGiven(amountCent, (cents) => requireInteger('the amount in cents', cents, 1, MAX_AMOUNT_CENT)),
     key: ifGiven(key, (text) => requireName('the key', text)),
@@ -275,6 +300,7 @@ export function describeRefund(refund: Refund) {
     reason: refund.reason,
     key: refund.key,
     note: refund.note,
+    keepBenefits: refund.keepBenefits,
     requestedBy: refund.requestedBy,
     startedAt: formatTime(refund.startedAt),
     refundedAt: formatTimeOrNull(refund.refundedAt),

@@ -3,7 +3,7 @@ import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 
 type Benefit = RowOf<typeof LOCK_BENEFITS>;
 
-/** The sum of the successful refunds of a period. */
+/** Whether a period was refunded in full, and the sum of its successful refunds that do not keep the benefits. */
 export interface RefundedSum {
   readonly inFull: boolean;
   readonly sumCent: number;

@@ -31,7 +31,7 @@ const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 export async function storeRefund(
   tx: Queryable,
   { order, payment, refunds }: PeriodToRefund,
-  asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'requestedBy' | 'startedAt'> & {
+  asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'keepBenefits' | 'requestedBy' | 'startedAt'> & {
     /** Null: the refund had no approval. */
     readonly approvalId: number | null;
   },

@@ -7,7 +7,7 @@ import { formatRefundNo, type RefundReference } from '../../domain/orders/refund
 import { findPaymentTransition } from '../../domain/payments/payment-states.js';
 import { insertEvents, type NewEvent, paymentChangedEvent } from '../../store/events/outbox.js';
 import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/orders-sql.js';
-import { closeRefund, findRefund, type Refund } from '../../store/payments/refunds-sql.js';
+import { closeRefund, findRefund, findRefundsOfPeriod, type Refund } from '../../store/payments/refunds-sql.js';
 import { type RefundedSum, revokeBenefits } from '../benefits/revoke-benefits.js';
 
 export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
@@ -51,7 +51,7 @@ export async function settleRefund(
   }
   const { refundedAt, institutionRef = null } = outcome;
   await closeRefund(tx, { ...reference, status, refundedAt, institutionRef, at: now });
-  const after = applyRefund(order, payment, refund, refundedAt);
+  const after = applyRefund(order, payment, refund, refundedAt, await findRefundsOfPeriod(tx, reference));
   await storePayment(tx, { orderNo: order.orderNo, ...after.payment });
   await storeOrder(tx, after.order);
   await revokeBenefits(tx, reference, after.refunded);
@@ -68,12 +68,16 @@ export interface AppliedRefund {
   readonly events: readonly NewEvent[];
 }
 
-/** Returns the order and its period after a refund. Reads and writes nothing. Paid amounts do not change. */
+/**
+ * Returns the order and its period after a refund. Reads and writes nothing. Paid amounts do not change. `refunds` are
+ * those of the period.
+ */
 export function applyRefund(
   order: Order,
   payment: Payment,
-  refund: RefundReference & { readonly amountCent: number },
+  refund: RefundReference & Pick<Refund, 'amountCent' | 'keepBenefits'>,
   at: number,
+  refunds: readonly Refund[],
 ): AppliedRefund {
   const refundAmountCent = payment.refundAmountCent + refund.amountCent;
   const inFull = refundAmountCent === payment.amountCent;
@@ -81,6 +85,13 @@ export function applyRefund(
   if (!row || refundAmountCent > payment.amountCent) {
     throw new Error(`refund ${formatRefundNo(refund)} does not go with a period that is ${payment.status}`);
   }
+  // Refunds that keep the benefits do not count towards the benefits that are revoked.
+  const keptCent = [
+    ...refunds.filter(({ refundSeq, status }) => refundSeq !== refund.refundSeq && status === 'SUCCESS'),
+    refund,
+  ]
+    .filter(({ keepBenefits }) => keepBenefits)
+    .reduce((sum, { amountCent }) => sum + amountCent, 0);
   const isLatest = payment.cycleNo === order.cycleNo;
   const after = {
     payment: {
@@ -98,7 +109,7 @@ export function applyRefund(
   };
   return {
     ...after,
-    refunded: { inFull: row.to === 'REFUND_FULL', sumCent: refundAmountCent },
+    refunded: { inFull: row.to === 'REFUND_FULL', sumCent: refundAmountCent - keptCent },
     events: row.emitsEvent ? [paymentChangedEvent(after.order, after.payment)] : [],
   };
 }

@@ -16,7 +16,7 @@ const REFUND_FIELDS = `r.order_no as "orderNo", r.cycle_no as "cycleNo", r.refun
   r.channel_id as "channelId", (select c.app_id from channels c where c.channel_id = r.channel_id) as "appId",
   r.payment_channel_code as "paymentChannelCode", r.amount_cent as "amountCent", r.status,
   r.reason, r.request_key as key, r.requested_by as "requestedBy", r.note, ${epochMs('r.started_at')} as "startedAt",
-  ${epochMs('r.refunded_at')} as "refundedAt", r.institution_ref as "institutionRef", r.asked`;
+  ${epochMs('r.refunded_at')} as "refundedAt", r.institution_ref as "institutionRef", r.keep_benefits as "keepBenefits", r.asked`;
 
 const REFUND_COLUMNS = columns({
   orderNo: 'bigint',
@@ -39,6 +39,8 @@ const REFUND_COLUMNS = columns({
   refundedAt: 'bigint?',
   /** The institution's own number. Null for refunds of older bridges and older nodes. */
   institutionRef: 'text?',
+  /** True if the refund revokes no benefits, unless it refunds the rest of the period. */
+  keepBenefits: 'boolean',
   asked: 'integer',
 });
 
@@ -72,8 +74,8 @@ export const findPayingAttempt = declareFind({
 /** Stores a refund. A job queries the institution after `askAfterSeconds` if the outcome is still unknown then. */
 export const insertRefund = declareRequire({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
-       request_key, requested_by, note, started_at, ask_at, approval_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s', $13)
+       request_key, requested_by, note, started_at, ask_at, approval_id, keep_benefits)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s', $13, $14)
      returning ${REFUND_FIELDS}`,
   parameters: {
     orderNo: 'bigint',
@@ -89,6 +91,7 @@ export const insertRefund = declareRequire({
     startedAt: 'double precision',
     askAfterSeconds: 'double precision',
     approvalId: 'bigint?',
+    keepBenefits: 'boolean',
   },
   columns: REFUND_COLUMNS,
 });
