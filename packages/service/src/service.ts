@@ -6,6 +6,7 @@ import { createAccessTokens } from './catalog/channels/access-token.js';
 import { createChannelRegistry } from './catalog/channels/channel-registry.js';
 import { createCatalog } from './catalog/products/catalog.js';
 import type { DeliveryOutcome } from './delivery/queue/finish-sql.js';
+import { receiverKey, storePushesSeen } from './delivery/queue/receiver-health-sql.js';
 import { createPushClient } from './delivery/transport/push-client.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
@@ -14,6 +15,7 @@ import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilm
 import { watchSuppliers } from './fulfilment/watch-suppliers.js';
 import { createBridgeGateway } from './gateways/bridge/bridge-gateway.js';
 import type { CallResult } from './gateways/call-counts.js';
+import { createCallsSeen } from './gateways/calls-seen.js';
 import { createCurrencyAlert } from './gateways/currency-alert.js';
 import { createGatewayRegistry, type Gateways } from './gateways/gateway-registry.js';
 import { createInstitutionHealth } from './gateways/institution-health.js';
@@ -168,6 +170,7 @@ export function createService(deps: ServiceDeps): Service {
   const institutionNumbers = createKeyedHasher(database, vault, 'institution numbers');
   const bankMobiles = createKeyedHasher(database, vault, 'bank mobiles');
   const institutionHealth = createInstitutionHealth();
+  const receivers = createCallsSeen();
   const peerAccess = createPeerAccess(deps.peers, log);
   const gateways = institutionHealth.watch(
     deps.gateways ??
@@ -279,11 +282,16 @@ export function createService(deps: ServiceDeps): Service {
         alertSender,
         clockWatch: watch,
         metrics: metrics.business,
-        onPush: (appId, outcome, ms) =>
-          institutionHealth.counter.countCall('CHANNEL', appId, PUSH_RESULTS[outcome], ms),
+        onPush({ channelId, appId, url, outcome, ms }) {
+          institutionHealth.counter.countCall('CHANNEL', appId, PUSH_RESULTS[outcome], ms);
+          receivers.note(receiverKey(channelId, url), outcome === 'ACCEPTED');
+        },
       })
     : undefined;
-  const storeHealth = () => storeInstitutionHealth(database, institutionHealth);
+  const storeHealth = async () => {
+    await storeInstitutionHealth(database, institutionHealth);
+    await receivers.flush((seen) => storePushesSeen(database, seen));
+  };
   const healthSeconds = testLimits.healthSeconds ?? STORE_HEALTH_SECONDS;
   const healthJob = deps.readsOnly ? undefined : runEvery(healthSeconds, 'health', log, storeHealth);
   return {

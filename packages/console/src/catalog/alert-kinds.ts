@@ -149,6 +149,17 @@ const KINDS = {
       '请查看渠道应答，待渠道恢复后重推。',
     ],
   ],
+  'webhook-failing': [
+    ['Receiver fails', '渠道回调地址异常'],
+    [
+      'A callback address of the channel has accepted no event for ten minutes, while pushes fail.',
+      '该渠道的回调地址持续推送失败，已有十分钟未成功接收事件。',
+    ],
+    [
+      'Look at the last answer and notify the channel. The service keeps retrying; the next accepted push resolves the alert.',
+      '请查看最近应答并通知渠道。系统会继续重试，推送成功后告警自动解除。',
+    ],
+  ],
   'pool-empty': [
     ['No codes left', '兑换码已用完'],
     ['A user claimed a benefit and no code was left. The claim waits.', '用户领取权益时兑换码已用完，领取等待发码。'],

@@ -35,6 +35,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'order-number-of-another-channel': '两个渠道使用了相同的 externalOrderNo，后一笔下单已拒绝',
   'webhook-given-up': '放弃推送 {1} 个事件',
   'webhook-given-up|resolved': '已放弃的事件均已处理',
+  'webhook-failing': '{1} 自 {2} 起未成功接收推送，已失败 {3} 次',
+  'webhook-failing|resolved': '推送已恢复，或回调地址已更换、已暂停',
   'pool-empty': '领取等待发码，请导入兑换码',
   'pool-empty|resolved': '等待中的领取均已发码',
   'pool-low': '剩余 {1} 个，低于 {2} 个',

@@ -44,6 +44,8 @@ const SENTENCES = {
   'order-number-of-another-channel': 'both channels use the same externalOrderNo: the second order was refused',
   'webhook-given-up': ['{1} events given up together', '{1} given up at once'],
   'webhook-given-up|resolved': ['no event is given up any more', 'nothing of what was given up is left'],
+  'webhook-failing': '{1} has accepted no push since {2}: {3} pushes have failed',
+  'webhook-failing|resolved': 'a push was accepted, or the address was replaced or paused',
   'pool-empty': 'claims wait for codes to be imported',
   'pool-empty|resolved': 'every claim has its code',
   'pool-low': '{1} codes are left, fewer than {2}',

@@ -31,6 +31,7 @@ export const ALERT_KINDS = [
   'agreement-number-of-another-channel',
   'order-number-of-another-channel',
   'webhook-given-up',
+  'webhook-failing',
   'pool-empty',
   'pool-low',
   'claim-refused',

@@ -30,6 +30,18 @@ const NUMBER_STAYS_FOREIGN = `exists (
   where c.app_id = left(a.subject, -17) and is_number_of_another_channel(p.code, g.institution_hash, c.channel_id))`;
 
 /**
+ * SQL: whether an address `h` has failed: three pushes failed after the last accepted one, and events still wait or
+ * were given up. Without such an event the last push was accepted, but the node was killed before it stored that.
+ */
+export const isFailing = (h: string) => `(${h}.failures >= 3 and (
+  exists (select from due_events d where d.channel_id = ${h}.channel_id)
+  or exists (select from undelivered_events u where u.channel_id = ${h}.channel_id and u.reason = 'GIVE_UP')))`;
+
+/** SQL: whether an address `h` that is not paused has failed for ten minutes. */
+export const isFailingLong = (h: string) => `(${h}.failing_since <= now() - interval '10 min' and ${isFailing(h)}
+  and not exists (select from delivery_pauses p where p.channel_id = ${h}.channel_id and p.event_type in ('*', ${h}.event_type)))`;
+
+/**
  * SQL: true if the pool of benefit `f` has fewer codes than its threshold, and no claim waits for codes: then the alert
  * `pool-empty` is enough. Stops counting at the threshold, and reads the index of unused codes.
  */
@@ -86,6 +98,10 @@ const ALERT_ENDS: {
         where c.app_id = a.subject and u.reason = 'GIVE_UP')
       and not exists (select from channels c join due_events d using (channel_id)
         where c.app_id = a.subject and d.retry_no > ${WEBHOOK_RETRY_DELAYS_MS.length})`,
+  },
+  'webhook-failing': {
+    when: `not exists (select from channels c join callback_urls h using (channel_id)
+        where c.app_id = a.subject and ${isFailingLong('h')})`,
   },
   'pool-empty': {
     when: `not exists (select from claims t

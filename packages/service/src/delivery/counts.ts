@@ -3,8 +3,16 @@ import type { DeliveryOutcome } from './queue/finish-sql.js';
 export const PUSH_OUTCOMES = ['accepted', 'refused', 'timeout', 'unreachable', 'forbidden'] as const;
 export type CountedPush = (typeof PUSH_OUTCOMES)[number];
 
-/** Called with each push's outcome and its milliseconds. */
-export type OnPush = (appId: string, outcome: DeliveryOutcome, ms: number) => void;
+/** Called after each push. */
+export type OnPush = (push: EndedPush) => void;
+
+export interface EndedPush {
+  readonly channelId: number;
+  readonly appId: string;
+  readonly url: string;
+  readonly outcome: DeliveryOutcome;
+  readonly ms: number;
+}
 
 /** Counters of this node's deliveries. */
 export interface DeliveryCounts {

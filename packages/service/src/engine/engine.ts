@@ -21,6 +21,7 @@ import { createFiguresJob } from './jobs/figures.js';
 import { watchInstitutions } from './jobs/institutions.js';
 import { alignNoticeDays, noticeDueOrders } from './jobs/notices.js';
 import { watchPoolStock } from './jobs/pool-stock.js';
+import { watchReceivers } from './jobs/receivers.js';
 import { reconcileDays } from './jobs/reconciliation.js';
 import { renewDueOrders } from './jobs/renewals.js';
 import type { BusinessMetrics } from './metrics/business-metrics.js';
@@ -121,6 +122,7 @@ export function startEngine(engine: EngineDeps) {
     runEvery(engine.alertSeconds?.resolved ?? USUAL_SECONDS.resolved, 'institutions', log, () =>
       watchInstitutions(database),
     ),
+    runEvery(engine.alertSeconds?.resolved ?? USUAL_SECONDS.resolved, 'receivers', log, () => watchReceivers(database)),
     runEvery(15, 'failed sign-ins', log, () => reportFailedSignIns(database)),
     runEvery(5, 'alert lines', log, () => logAlerts(deps)),
     runEvery(600, 'audit log', log, createAuditJob(deps), { atOnce: true }),

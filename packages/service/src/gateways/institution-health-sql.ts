@@ -1,41 +1,59 @@
 import { columns, declareList, type Queryable, statement } from '../platform/db/database.js';
 import { shanghaiText } from '../platform/db/time-sql.js';
-import type { CallsSeen } from './institution-health.js';
+import type { CallsSeen } from './calls-seen.js';
 
-/** SQL: the time of the latest answer, either stored or seen by this node. */
-const ANSWERED_AT = 'greatest(h.answered_at, excluded.answered_at)';
-/** SQL: whether a row's last failed call is later than the latest answer. */
-const isFailing = (row: string) => `coalesce(${row}.failed_at > ${ANSWERED_AT}, ${row}.failed_at is not null)`;
+/** SQL: sets the columns of the stored row `h` to its calls and the calls of the row `seen` together. */
+export function mergedCalls(h: string, seen: string): string {
+  const answeredAt = `greatest(${h}.answered_at, ${seen}.answered_at)`;
+  const isFailing = (row: string) => `coalesce(${row}.failed_at > ${answeredAt}, ${row}.failed_at is not null)`;
+  const since = (row: string) => `case when ${isFailing(row)} then greatest(${row}.failing_since, ${answeredAt}) end`;
+  const failures = (row: string) => `case when ${isFailing(row)} then ${row}.failures else 0 end`;
+  return `answered_at = ${answeredAt},
+    failed_at = greatest(${h}.failed_at, ${seen}.failed_at),
+    failing_since = least(${since(h)}, ${since(seen)}),
+    failures = ${failures(h)} + ${failures(seen)}`;
+}
+
+/** SQL: the calls that a node has seen, with their times by the database's clock. Five parameters from `$1`. */
+export const CALLS_SEEN = `(select key, now() - answered * interval '1 ms' as answered_at,
+    now() - failing * interval '1 ms' as failing_since, now() - failed * interval '1 ms' as failed_at, failures
+  from unnest($1::text[], $2::double precision[], $3::double precision[], $4::double precision[], $5::integer[])
+    as given(key, answered, failing, failed, failures))`;
+export const CALLS_SEEN_PARAMETERS = [
+  'text[]',
+  'double precision[]',
+  'double precision[]',
+  'double precision[]',
+  'integer[]',
+] as const;
+
+export function toCallsSeenValues(seen: ReadonlyMap<string, CallsSeen>) {
+  const now = performance.now();
+  const ages = (pick: (calls: CallsSeen) => number | undefined) =>
+    [...seen.values()].map((calls) => {
+      const at = pick(calls);
+      return at === undefined ? null : now - at;
+    });
+  return [
+    [...seen.keys()],
+    ages(({ answeredAt }) => answeredAt),
+    ages(({ failingSince }) => failingSince),
+    ages(({ failedAt }) => failedAt),
+    [...seen.values()].map(({ failures }) => failures),
+  ] as const;
+}
 
 /** Stores rows in the order of their codes, so that two nodes cannot deadlock. */
 const STORE_CALLS = statement({
   text: `insert into institution_health as h (payment_channel_code, answered_at, failing_since, failed_at, failures)
-     select code, now() - answered * interval '1 ms', now() - failing * interval '1 ms', now() - failed * interval '1 ms', failures
-     from unnest($1::text[], $2::double precision[], $3::double precision[], $4::double precision[], $5::integer[])
-       as seen(code, answered, failing, failed, failures)
-     order by code
-     on conflict (payment_channel_code) do update set
-       answered_at = ${ANSWERED_AT},
-       failed_at = greatest(h.failed_at, excluded.failed_at),
-       failing_since = least(case when ${isFailing('h')} then greatest(h.failing_since, ${ANSWERED_AT}) end,
-         case when ${isFailing('excluded')} then greatest(excluded.failing_since, ${ANSWERED_AT}) end),
-       failures = case when ${isFailing('h')} then h.failures else 0 end
-         + case when ${isFailing('excluded')} then excluded.failures else 0 end`,
-  parameters: ['text[]', 'double precision[]', 'double precision[]', 'double precision[]', 'integer[]'],
+     select * from ${CALLS_SEEN} order by key
+     on conflict (payment_channel_code) do update set ${mergedCalls('h', 'excluded')}`,
+  parameters: CALLS_SEEN_PARAMETERS,
 });
 
 /** Adds the calls of this node to the stored calls of all nodes. */
 export async function storeCallsSeen(db: Queryable, seen: ReadonlyMap<string, CallsSeen>): Promise<void> {
-  const now = performance.now();
-  const age = (at: number | undefined) => (at === undefined ? null : now - at);
-  const calls = [...seen];
-  await db.query(STORE_CALLS, [
-    calls.map(([code]) => code),
-    calls.map(([, { answeredAt }]) => age(answeredAt)),
-    calls.map(([, { failingSince }]) => age(failingSince)),
-    calls.map(([, { failedAt }]) => age(failedAt)),
-    calls.map(([, { failures }]) => failures),
-  ]);
+  await db.query(STORE_CALLS, toCallsSeenValues(seen));
 }
 
 /**

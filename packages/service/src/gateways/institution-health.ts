@@ -1,38 +1,21 @@
 import { type CallCounter, createCallCounter, toCallResult } from './call-counts.js';
+import { createCallsSeen } from './calls-seen.js';
 import type { Gateway } from './gateway.js';
 import type { Gateways } from './gateway-registry.js';
-
-/** The results of the calls to one institution since the last call of `take`. Times are by performance.now(). */
-export interface CallsSeen {
-  readonly answeredAt: number | undefined;
-  /** The failed calls since the last answer: time of the first, time of the last, and their number. */
-  readonly failingSince: number | undefined;
-  readonly failedAt: number | undefined;
-  readonly failures: number;
-}
-
-const NOTHING_SEEN: CallsSeen = { answeredAt: undefined, failingSince: undefined, failedAt: undefined, failures: 0 };
 
 /**
  * Records for each payment channel whether its institution answers, and counts its calls. Any outcome but `unknown` is
  * an answer, including a refusal. If the bridge answers but its institution did not, the call counts as failed.
  */
 export function createInstitutionHealth(counter: CallCounter = createCallCounter()) {
-  let seen = new Map<string, CallsSeen>();
-
-  function note(code: string, isAnswered: boolean): void {
-    const now = performance.now();
-    const before = seen.get(code) ?? NOTHING_SEEN;
-    const failed = { failingSince: before.failingSince ?? now, failedAt: now, failures: before.failures + 1 };
-    seen.set(code, isAnswered ? { ...NOTHING_SEEN, answeredAt: now } : { ...before, ...failed });
-  }
+  const seen = createCallsSeen();
 
   function watchGateway(code: string, gateway: Gateway): Gateway {
     const noted = async <Result extends { readonly kind: string }>(call: Promise<Result>): Promise<Result> => {
       const began = performance.now();
       const outcome = await call;
       const result = toCallResult(outcome);
-      note(code, result !== 'unknown');
+      seen.note(code, result !== 'unknown');
       counter.countCall('INSTITUTION', code, result, performance.now() - began);
       return outcome;
     };
@@ -82,12 +65,8 @@ export function createInstitutionHealth(counter: CallCounter = createCallCounter
       };
     },
     counter,
-    /** Returns and clears the records, by the code of the payment channel. */
-    take(): ReadonlyMap<string, CallsSeen> {
-      const taken = seen;
-      seen = new Map();
-      return taken;
-    },
+    /** By the code of the payment channel. */
+    seen,
   };
 }
 

@@ -8,8 +8,7 @@ export const STORE_HEALTH_SECONDS = 5;
 
 /** Stores which institutions have answered this node and which have not, and this node's counts of calls. */
 export async function storeInstitutionHealth(database: Database, health: InstitutionHealth): Promise<void> {
-  const seen = health.take();
-  if (seen.size > 0) await storeCallsSeen(database, seen);
+  await health.seen.flush((seen) => storeCallsSeen(database, seen));
   const counts = health.counter.take();
   try {
     if (counts.length > 0) await storeCalls(database, counts);

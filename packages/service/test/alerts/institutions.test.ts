@@ -4,6 +4,7 @@ import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
 import { watchInstitutions } from '../../src/engine/jobs/institutions.js';
 import { createCallCounter } from '../../src/gateways/call-counts.js';
 import { findDecliningInstitutions, storeCalls } from '../../src/gateways/call-counts-sql.js';
+import type { CallsSeen } from '../../src/gateways/calls-seen.js';
 import { createInstitutionHealth } from '../../src/gateways/institution-health.js';
 import { findSilentInstitutions, storeCallsSeen } from '../../src/gateways/institution-health-sql.js';
 import { storeInstitutionHealth } from '../../src/gateways/store-health.js';
@@ -186,7 +187,9 @@ it('an answer of the bridge without its institution is a failure; a refusal and 
   const debit = async (outcome: Awaited<ReturnType<typeof fake.onDebit>>) => {
     fake.onDebit = async () => outcome;
     await gateway.debit({ ...request, externalOrderNo: '1', startedAt: 0 });
-    return health.take().get('PAY');
+    const seen: (CallsSeen | undefined)[] = [];
+    await health.seen.flush(async (taken) => void seen.push(taken.get('PAY')));
+    return seen[0];
   };
   const failed = { answeredAt: undefined, failures: 1 };
   expect(await debit({ kind: 'unknown' })).toMatchObject(failed);

@@ -3,6 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { watchInstitutions } from '../../src/engine/jobs/institutions.js';
 import { createCallCounter } from '../../src/gateways/call-counts.js';
 import { storeCalls } from '../../src/gateways/call-counts-sql.js';
+import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { operatorStage } from '../console/operators.js';
@@ -12,6 +13,7 @@ import { attachBridge } from '../support/bridged-channel.js';
 import { demoChannel, requestAt } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
+import { createOrderWithEvents } from '../webhooks/outcomes.js';
 import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
 import { browserOfFile } from './support.js';
 
@@ -31,6 +33,33 @@ const { service, channel } = serviceOfFile(
 const atIncident = consoleBrowser(browser, () => service);
 let institution: ReferenceProgram | undefined;
 afterAll(() => institution?.stop());
+
+it('an address whose last pushes failed is shown as failing, however many pushes it accepted before', async () => {
+  const operator = { ...on.operator, localCallbacks: true };
+  await setCallback(operator, { appId: 'test_demo', url: 'http://localhost:9/orders' });
+  await setCallback(operator, {
+    appId: 'test_demo',
+    eventType: 'payment.status.changed',
+    url: 'http://localhost:9/pay',
+  });
+  await createOrderWithEvents(on.service.fresh.database, on.channel);
+  await on.sql(
+    `insert into hourly_figures (hour, channel_id, pushes_accepted, pushes_failed)
+     select date_trunc('hour', now()), channel_id, 134, 3 from channels where app_id = 'test_demo'`,
+  );
+  const page = await at.person('viewer', 'vic');
+  await page.goto('/console/events');
+  const row = page.getByRole('row', { name: /Demo channel/ });
+  await row.getByText('Delivering').waitFor();
+  await on.sql(
+    `update callback_urls set failures = 3, failed_at = now(), failing_since = now() where event_type = '*'`,
+  );
+  await page.reload();
+  await row.getByText('Failing').waitFor();
+  await row.click();
+  await page.getByText(/^Failing since/).waitFor();
+  expect(await page.getByText(/^Failing since/).count()).toBe(1);
+});
 
 it('an institution stops answering: alert, health, pause, test call, resume, Ask now, and the alert has ended', async () => {
   const query = <Row>(text: string, values: readonly unknown[] = []) => service.fresh.database.query<Row>(text, values);

@@ -18,6 +18,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000105_redeem.sql': 'bddb61fca697154b',
   '000107_refund_references.sql': 'fe3a8fc8b3d20531',
   '000108_pushes_in_health.sql': 'ff46c49e1bb08e94',
+  '000115_receiver_health.sql': '3af49238ba04a54e',
   '000102_codes_and_numbers.sql': '28e92462840413c3',
   '000116_refunds_keep_benefits.sql': '53428dddf16b37f5',
 };

@@ -14,6 +14,8 @@ export function placeOfSubject({ kind, subject, orderNo }: Alert): Place | undef
   switch (kind) {
     case 'webhook-given-up':
       return { what: 'events', to: places.events({ appId: subject, status: 'GIVE_UP' }) };
+    case 'webhook-failing':
+      return { what: 'events', to: places.events({ appId: subject }) };
     case 'undecryptable-fields':
       return { what: 'requests', to: places.requests({ appId: subject, code: 'failed' }) };
     case 'agreement-number-of-another-channel':

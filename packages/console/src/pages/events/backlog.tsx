@@ -33,20 +33,22 @@ export function Counted({ value }: { readonly value: number }) {
 
 /** Returns how urgently a channel's deliveries need attention; 0 is not at all. Urgent channels are listed first. */
 export function troubleOf(channel: EventChannel): number {
-  const { givenUp, paused, waiting, failed, accepted, withoutAddress } = channel;
+  const { givenUp, paused, withoutAddress } = channel;
   if (givenUp > 0) return 4;
-  if (waiting > 0 && failed > accepted) return 3;
+  if (isFailing(channel)) return 3;
   if (paused.length > 0) return 2;
   return withoutAddress > 0 ? 1 : 0;
 }
 
+const isFailing = ({ callbackUrls }: EventChannel) => callbackUrls.some(({ failingSince }) => failingSince !== null);
+
 export function DeliveryState({ channel }: { readonly channel: EventChannel }) {
   const t = useTexts();
-  const { paused, callbackUrls, waiting, failed, accepted, givenUp } = channel;
+  const { paused, callbackUrls, waiting } = channel;
   if (paused.includes('*')) return <Tag tone="waiting">{t('paused')}</Tag>;
   if (paused.length > 0) return <Tag tone="waiting">{t('partlyPaused')}</Tag>;
   if (callbackUrls.length === 0) return <Tag tone="neutral">{t('noAddress')}</Tag>;
-  if ((waiting > 0 || givenUp > 0) && failed > accepted) return <Tag tone="negative">{t('failing')}</Tag>;
+  if (isFailing(channel)) return <Tag tone="negative">{t('failing')}</Tag>;
   return waiting > 0 ? <Tag tone="progress">{t('delivering')}</Tag> : <Tag tone="positive">{t('upToDate')}</Tag>;
 }
 

@@ -18,6 +18,7 @@ import { EVENT_TYPES, useEventTypeText } from '../../parts/values/event-type.ts'
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { useStatusChoices } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
+import { BEIJING, momentOf, timeText } from '../../parts/values/time-text.ts';
 import { useMayDo } from '../../session/session.ts';
 import { PrepareRunDialog } from '../bulk/prepare-run-dialog.tsx';
 import { useRowChoice } from '../bulk/selection-bar.tsx';
@@ -169,9 +170,14 @@ function Backlog({ backlog }: { readonly backlog: EventChannel }) {
             t('addresses'),
             backlog.callbackUrls.length === 0
               ? t('noAddress')
-              : backlog.callbackUrls.map(({ eventType, url }) => (
-                  <div key={eventType} className="mono tiny" title={typeText(eventType)}>
-                    {url}
+              : backlog.callbackUrls.map(({ eventType, url, failingSince }) => (
+                  <div key={eventType} className="tiny" title={typeText(eventType)}>
+                    <span className="mono">{url}</span>
+                    {failingSince === null ? null : (
+                      <Box c="var(--negative)">
+                        {t('failingSince', { time: timeText(momentOf(failingSince), BEIJING) })}
+                      </Box>
+                    )}
                   </div>
                 )),
           ],

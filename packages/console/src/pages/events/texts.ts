@@ -12,6 +12,7 @@ export const useTexts = dictionary({
   partlyPaused: ['Partly paused', '部分暂停'],
   noAddress: ['No callback address', '无回调地址'],
   failing: ['Failing', '推送失败'],
+  failingSince: ['Failing since {time}', '{time} 起推送失败'],
   waiting: ['Backlog', '待推送'],
   oldest: ['Oldest', '最早待推送'],
   success: ['Success, 24 h', '24 小时成功率'],

@@ -228,7 +228,8 @@ export const findCallbackUrl = declareFind({
 
 export const storeCallbackUrl = declareWrite({
   text: `insert into callback_urls (channel_id, event_type, url) values ($1, $2, $3)
-     on conflict (channel_id, event_type) do update set url = excluded.url`,
+     on conflict (channel_id, event_type) do update set url = excluded.url, answered_at = null, failed_at = null,
+       failing_since = null, failures = 0`,
   parameters: ['bigint', column<CallbackEventType>('text'), 'text'],
 });
 

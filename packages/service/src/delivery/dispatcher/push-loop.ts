@@ -162,13 +162,13 @@ export class PushLoop {
   }
 
   private finishPush(push: Push, appId: string, result: PushResult, beganAt: number): void {
-    const { shard, message } = push;
+    const { shard, lane, message } = push;
     const { counts, onPush, outcomes, dueBy } = this.deps;
     const { outcome, httpStatus, answer } = result;
     const endedAt = performance.now();
     const latencyMs = Math.round(endedAt - beganAt);
     counts?.countPush(COUNTED[outcome]);
-    onPush?.(appId, outcome, latencyMs);
+    onPush?.({ channelId: lane.channelId, appId, url: lane.url, outcome, ms: latencyMs });
     this.release(push);
     outcomes.add({ shard, due: message.due, outcome, httpStatus, answer, latencyMs, endedAt, at: dueBy?.now() });
     this.run();

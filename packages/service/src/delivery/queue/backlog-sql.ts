@@ -1,3 +1,4 @@
+import { isFailing } from '../../alerts/resolve-sql.js';
 import type { CallbackEventType } from '../../catalog/channels/channel-provisioning-sql.js';
 import { column, columns, type Queryable, queryOne, type RowOf, statement } from '../../platform/db/database.js';
 import { shanghaiText } from '../../platform/db/time-sql.js';
@@ -6,6 +7,13 @@ import { isPayment } from '../history/attempts-sql.js';
 
 /** The state of a channel's deliveries. */
 export type Backlog = RowOf<typeof LIST_BACKLOGS>;
+
+interface CallbackAddress {
+  readonly eventType: CallbackEventType;
+  readonly url: string;
+  /** The time of the first failed push after the last accepted one. Null if the address accepts pushes. */
+  readonly failingSince: string | null;
+}
 
 const MAX_COUNTED = 10_000;
 
@@ -38,7 +46,8 @@ const LAST_ANSWER = `select coalesce(t.http_status || ': ', '') || t.answer from
 
 const LIST_BACKLOGS = statement({
   text: `select c.app_id as "appId", c.name,
-       (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url) order by u.event_type), '[]')
+       (select coalesce(json_agg(json_build_object('eventType', u.event_type, 'url', u.url,
+          'failingSince', case when ${isFailing('u')} then ${shanghaiText('u.failing_since')} end) order by u.event_type), '[]')
         from callback_urls u where u.channel_id = c.channel_id) as "callbackUrls",
        p.paused, w.waiting, ${shanghaiText('w.oldest')} as "oldestWaitingAt", ${shanghaiText('w.next')} as "nextPushAt",
        ${countSome(`undelivered_events u where u.channel_id = c.channel_id and u.reason = 'GIVE_UP'`)} as "givenUp",
@@ -62,7 +71,7 @@ const LIST_BACKLOGS = statement({
   columns: columns({
     appId: 'text',
     name: 'text',
-    callbackUrls: column<readonly { readonly eventType: CallbackEventType; readonly url: string }[]>('json'),
+    callbackUrls: column<readonly CallbackAddress[]>('json'),
     paused: column<readonly CallbackEventType[]>('text[]'),
     /** Counted up to 10,000, like `givenUp` and `withoutAddress`. */
     waiting: 'bigint',

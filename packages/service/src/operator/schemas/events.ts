@@ -21,7 +21,14 @@ export const eventChannels = Type.Object({
     Type.Object({
       appId: Type.String(),
       name: Type.String(),
-      callbackUrls: Type.Array(Type.Object({ eventType: Type.String(), url: Type.String() })),
+      callbackUrls: Type.Array(
+        Type.Object({
+          eventType: Type.String(),
+          url: Type.String(),
+          /** The first failed push after the last accepted one, if at least three have failed since then. */
+          failingSince: timeOrNull,
+        }),
+      ),
       paused: Type.Array(callbackType),
       waiting: count,
       oldestWaitingAt: timeOrNull,
