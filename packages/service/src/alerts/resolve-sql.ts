@@ -114,7 +114,7 @@ const ALERT_ENDS: {
   'claim-unknown-for-a-day': { when: existsForNumber('claims', 'position', `t.status <> 'PENDING'`) },
   'reconciliation-difference': {
     when: `${DAY} is not null and not exists (select from reconciliation_differences d
-      where d.day = ${DAY} and d.payment_channel_code = ${CODE} and d.closed_at is null)`,
+      where d.day = ${DAY} and d.payment_channel_code = ${CODE} and d.closed_at is null and d.kind <> 'OUTSIDE')`,
   },
   'reconciliation-failed': {
     when: `exists (select from reconciliations r

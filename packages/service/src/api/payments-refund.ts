@@ -113,4 +113,5 @@ const REFUND_STATUS: Readonly<Record<Refund['status'], RefundStatus>> = {
   STARTED: 'PROCESSING',
   SUCCESS: 'SUCCESS',
   FAIL: 'FAIL',
+  OUTSIDE: 'SUCCESS',
 };

@@ -1,6 +1,6 @@
 import { Type } from '@perennial/wire';
 import { refundAlone, requestRefund } from '../operator/approvals/request-refund.js';
-import { OperatorError } from '../operator/operator.js';
+import { OperatorError, refusal } from '../operator/operator.js';
 import { advanceOrderOfAnyChannel } from '../operator/orders/advance-order.js';
 import { cancelAgreement, showAgreement } from '../operator/orders/agreements.js';
 import { replaceCode, revealCode } from '../operator/orders/codes.js';
@@ -13,6 +13,7 @@ import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import { type OrderView, showOrder } from '../operator/orders/show-order.js';
 import { showTimeline } from '../operator/orders/timeline/timeline.js';
 import { unmaskUser } from '../operator/orders/users/unmask.js';
+import { NotAllowedError } from '../operator/people/not-allowed.js';
 import { mayDo } from '../operator/people/roles.js';
 import { requireInteger } from '../operator/rules.js';
 import * as schemas from '../operator/schemas/orders.js';
@@ -127,10 +128,15 @@ export const orderOperations = [
     path: '/orders/{orderNo}/periods/{cycleNo}/refund',
     role: ['support', 'finance'],
     needsProof: true,
-    summary: 'Refund a period, or request its approval; requests of support always wait',
+    summary: 'Refund a period, or request its approval; requests of support always wait. Can unsubscribe the order too',
     body: schemas.refundRequest,
     answer: schemas.refundAnswer,
-    run: (operator, input, context) => requestRefund(operator, withPeriod(input), limitsFor(context)),
+    run(operator, input, context) {
+      if (input.unsubscribe && !mayDo(context.person.role, 'support')) {
+        throw refusal('unsubscribe-by-support', NotAllowedError)`only support can unsubscribe an order`;
+      }
+      return requestRefund(operator, withPeriod(input), limitsFor(context));
+    },
   }),
   command({
     usage: 'order refund <order-no> <cycle-no>',
@@ -139,6 +145,7 @@ export const orderOperations = [
       'refund 100000001000 1',
       'refund 100000001000 1 --amount-cent 490 --key ticket-4711 --note "late delivery"',
       'refund 100000001000 1 --amount-cent 490 --note "goodwill" --keep-benefits',
+      'refund 100000001000 1 --outside --note "bank transfer 4711"',
       'refund 100000001000 1 --without-approval "finance is away, ticket 4711"',
     ],
     body: Type.Object({
@@ -146,6 +153,8 @@ export const orderOperations = [
       key: Type.Optional(Type.String()),
       note: Type.Optional(Type.String()),
       keepBenefits: Type.Optional(Type.Boolean()),
+      outside: Type.Optional(Type.Boolean()),
+      unsubscribe: Type.Optional(Type.Boolean()),
       withoutApproval: Type.Optional(Type.String()),
     }),
     fields: {
@@ -154,6 +163,8 @@ export const orderOperations = [
       key: ['--key <text>', 'idempotency key: the same key is the same refund'],
       note: ['--note <text>', 'reason'],
       keepBenefits: ['--keep-benefits', 'revoke no benefits; only for a part of the payment'],
+      outside: ['--outside', 'record a refund that was made outside, for example by bank transfer; nothing is sent'],
+      unsubscribe: ['--unsubscribe', 'unsubscribe the order in the same transaction'],
       withoutApproval: [
         '--without-approval <text>',
         'reason to skip the approval above CONSOLE_REFUND_APPROVAL_CENT, for the audit log',

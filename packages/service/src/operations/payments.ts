@@ -7,7 +7,15 @@ import {
   showApproval,
   withdraw,
 } from '../operator/approvals/approvals.js';
-import { cancelRun, listRunItems, listRuns, prepareRun, showRun, startRun } from '../operator/bulk/bulk-runs.js';
+import {
+  cancelRun,
+  listRunItems,
+  listRuns,
+  prepareRun,
+  previewRun,
+  showRun,
+  startRun,
+} from '../operator/bulk/bulk-runs.js';
 import { listFailedPayments, summarizeFailedPayments } from '../operator/payments/failed-payments.js';
 import {
   askAboutDebits,
@@ -21,6 +29,7 @@ import {
 } from '../operator/payments/payment-lists.js';
 import { deleteView, saveView } from '../operator/payments/saved-views.js';
 import { listViews } from '../operator/payments/saved-views-sql.js';
+import { preview } from '../operator/schemas/orders.js';
 import * as schemas from '../operator/schemas/payments.js';
 import { createCsvAnswer, operation } from './operation.js';
 
@@ -159,6 +168,13 @@ export const paymentOperations = [
     summary: 'A bulk run with its progress',
     answer: schemas.bulkRun,
     run: (operator, input, { person }) => showRun(operator, input, person.role),
+  }),
+  operation({
+    method: 'GET',
+    path: '/bulk/{runId}/preview',
+    summary: 'Preview the effects of a bulk refund',
+    answer: preview,
+    run: previewRun,
   }),
   operation({
     method: 'GET',

@@ -172,7 +172,7 @@ export const closeVanishedDifferences: Query<[paymentChannelCode: string, day: s
   declareWrite({
     text: `update reconciliation_differences d set closed_by = '${CLOSED_BY_RUN}', closed_at = ${fromEpochMs('$3')},
        closing_note = 'no longer found'
-     where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and not exists (
+     where d.payment_channel_code = $1 and d.day = $2 and d.closed_at is null and d.kind <> 'OUTSIDE' and not exists (
        select from found_differences f where f.kind = d.kind and f.line_kind = d.line_kind and f.number = d.number)`,
     parameters: ['text', 'date', 'double precision'],
     byIndex: false,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../platform/db/database.js';
-import { declareFind, declareRequire, type Query } from '../platform/db/declared.js';
+import { declareFind, declareRequire, declareWrite, type Query } from '../platform/db/declared.js';
 import { column, columns, type RowOf, statement } from '../platform/db/statement.js';
-import { shanghaiText } from '../platform/db/time-sql.js';
+import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-sql.js';
 import type { DifferenceKind } from './reconciliation-runs-sql.js';
 
 /** A difference. Amounts and statuses are null on the side that has no entry. Times are formatted as in the API. */
@@ -64,6 +64,18 @@ export async function findStoredDifferences(
   const [afterDay, afterNo] = after ?? [null, null];
   return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit, afterDay, afterNo]);
 }
+
+/** Inserts a refund that was made outside. No statement has it, so it stays open until an operator closes it. */
+export const insertOutsideRefund: Query<
+  [paymentChannelCode: string, refundNo: string, amountCent: number, at: number],
+  void
+> = declareWrite({
+  text: `insert into reconciliation_differences
+       (payment_channel_code, day, kind, line_kind, number, here_amount_cent, here_status, first_seen_at, last_seen_at)
+     select $1, ${inShanghaiZone('n.at')}::date, 'OUTSIDE', 'refund', $2, $3, 'OUTSIDE', n.at, n.at
+     from (select ${fromEpochMs('$4')} as at) n`,
+  parameters: ['text', 'text', 'bigint', 'double precision'],
+});
 
 export const storeDifferenceOwner: Query<[differenceNo: string, owner: string | null], DifferenceView> = declareRequire(
   {

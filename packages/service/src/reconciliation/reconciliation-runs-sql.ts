@@ -4,7 +4,7 @@ import { fromEpochMs, inShanghaiZone, shanghaiText } from '../platform/db/time-s
 
 export type StatementSource = 'GATEWAY' | 'FILE';
 
-export const DIFFERENCE_KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
+export const DIFFERENCE_KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE', 'OUTSIDE'] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
 export interface ReconciliationRun extends DayOfChannel {
@@ -95,12 +95,13 @@ export async function findReconciliations(
 /** The day and the payment channel of a reconciliation. */
 export type ReconciliationKey = readonly [day: string, paymentChannelCode: string];
 
+/** Counts the open differences that runs have found. */
 export const countOpenDifferences: Query<
   [paymentChannelCode: string, day: string],
   { kind: DifferenceKind; count: number }[]
 > = declareList({
   text: `select kind, count(*) as count from reconciliation_differences
-     where payment_channel_code = $1 and day = $2 and closed_at is null group by kind order by kind`,
+     where payment_channel_code = $1 and day = $2 and closed_at is null and kind <> 'OUTSIDE' group by kind order by kind`,
   parameters: ['text', 'date'],
 });
 

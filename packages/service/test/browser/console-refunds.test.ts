@@ -54,6 +54,11 @@ describe('a bulk refund', () => {
       ...{ kind: 'REFUND', items: orders.map((orderNo) => `${orderNo}-1`), reason: 'outage', key: unique('key') },
     });
     const { approvalId } = (await on.ann.post(`/bulk/${prepared.runId}/start`, { confirmation: 'REFUND 2' })).body;
+    // The approver sees the number, the sum and the effects before the decision.
+    const approver = await at.person('finance', 'bob');
+    await approver.goto(`/console/approvals?open=${approvalId}`);
+    await approver.getByText('2 refunds, ¥39.80 in total').waitFor();
+    await approver.getByText(/^4 benefits will be revoked: 2\s×\sVIP pass, 2\s×\sCoupon$/).waitFor();
     await on.bob.post(`/approvals/${approvalId}/approve`);
     on.bank.onRefund = async () => ({ kind: 'unknown' });
     await on.workOff();
@@ -103,6 +108,27 @@ describe('a refund', () => {
     await page.getByText('¥4.90 refunded').waitFor();
     const benefits = await on.sql('select status from benefits where order_no = $1', [orderNo]);
     expect(benefits).toEqual([{ status: 'ISSUED' }, { status: 'ISSUED' }]);
+  });
+
+  it('that was made outside is recorded, and unsubscribes in the same step', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('admin', 'eve');
+    await page.goto(`/console/orders/${orderNo}`);
+    const dialog = await refundDialog(page);
+    await dialog.getByLabel('Already refunded outside').check();
+    await dialog.getByLabel('Unsubscribe the order too').check();
+    await dialog.getByText('¥3.00 is recorded as refunded outside.').waitFor();
+    await dialog.getByText('11 periods will be voided').waitFor();
+    await button(dialog, 'Record ¥3.00').click();
+    await page.getByText('Period 1 refunded outside').waitFor();
+    await page.getByText('¥3.00 refunded outside', { exact: true }).waitFor();
+    await page.getByText('Unsubscribed', { exact: true }).first().waitFor();
+    expect(bookedCents()).toEqual([]);
+    await page.goto('/console/reconciliation');
+    await rowsOf(page)
+      .filter({ hasText: `R${orderNo}000101` })
+      .getByText('Refunded outside')
+      .waitFor();
   });
 
   it('that another tab has sent and had answered is said to be that, and goes out once', async () => {

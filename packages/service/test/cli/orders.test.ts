@@ -111,6 +111,22 @@ describe('order', () => {
     expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('revokes its unclaimed benefits')]);
   });
 
+  it('refund: made outside, with an unsubscribe', async () => {
+    const orderNo = await order(sharedRequest);
+    const outside = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--outside', '--unsubscribe'];
+    expect(await text(...outside)).toBe(
+      `refund R${orderNo}000101: 4.90 CNY was recorded as refunded outside; nothing was sent\n` +
+        'period 1 is SUCCESS, 0.00 CNY of 19.90 CNY refunded in total\n' +
+        'benefits revoked: none\nbenefits left: VIP_PASS ISSUED (15.00 CNY), COUPON ISSUED (4.90 CNY)\n' +
+        'the order is unsubscribed\n',
+    );
+    expect((await channel.call('orders/query', { orderNo })).data).toMatchObject({
+      orderStatus: 'UNSUBSCRIBED',
+      totalRefundAmountCent: 0,
+    });
+    expect(await json('order', 'refund', orderNo, '1')).toMatchObject({ amountCent: 1500, status: 'SUCCESS' });
+  });
+
   it('refund: above a limit only with a reason for skipping approval, which the audit log contains', async () => {
     const orderNo = await order(sharedRequest);
     const refundWith = (limits: object, ...more: readonly string[]) =>

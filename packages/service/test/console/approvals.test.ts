@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refundAlone } from '../../src/operator/approvals/request-refund.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { eventsOf } from '../orders/support.js';
 import { periodNo } from '../refunds/support.js';
 import { operatorStage, refusal } from './operators.js';
 import { type ConsoleClient, consoleClient } from './support.js';
@@ -78,6 +79,107 @@ describe('a refund up to the limit', () => {
   });
 });
 
+describe('a refund that was made outside', () => {
+  const outside = { amountCent: 900, outside: true, note: 'bank transfer 4711' };
+  const seenByChannel = async (orderNo: string) => [
+    await on.query(orderNo),
+    await on.queryPeriod(orderNo),
+    await eventsOf(on.service.fresh.database, orderNo),
+    await on.sql('select position, status from benefits where order_no = $1', [orderNo]),
+  ];
+
+  it('is recorded: nothing is sent, and the channel sees no change', async () => {
+    const orderNo = await on.paidOrder();
+    const before = await seenByChannel(orderNo);
+    const refundNo = `R${periodNo(orderNo)}01`;
+    const recorded = { status: 'OUTSIDE', refundNo, amountCent: 900, paymentStatus: 'SUCCESS', changed: true };
+    expect((await ask(on.ann, orderNo, outside)).body).toMatchObject(recorded);
+    expect((await ask(on.ann, orderNo, outside)).body).toMatchObject({ ...recorded, changed: false });
+    expect((await ask(on.ann, orderNo, { amountCent: 900 })).body.code).toBe('refund-key-differs');
+    await on.askAll();
+    expect([on.bank.asked, on.bank.queries]).toEqual([[], []]);
+    expect(await seenByChannel(orderNo)).toEqual(before);
+
+    const { timeline, actions } = (await on.viewer.get(`/orders/${orderNo}`)).body;
+    expect(timeline.find(({ kind }: { kind: string }) => kind === 'refund')).toMatchObject({
+      status: 'OUTSIDE',
+      detail: 'bank transfer 4711',
+      amountCent: 900,
+      actor: 'ann',
+    });
+    // The recorded amount is not refunded again.
+    expect(actions).toContainEqual({ action: 'refund', cycleNo: 1, isAllowed: false, maxAmountCent: 1090 });
+    expect((await ask(on.ann, orderNo, { amountCent: 1091, key: 'k2' })).body.code).toBe('refund-too-much');
+    expect(await auditOf(orderNo)).toEqual([{ actor: 'ann', action: 'order.record-refund' }]);
+    const { refunds } = (await on.viewer.get('/refunds?status=OUTSIDE')).body;
+    expect(refunds.map((one: { refundNo: string }) => one.refundNo)).toContain(refundNo);
+    const { differences } = (await on.viewer.get('/differences')).body;
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: 'OUTSIDE', number: refundNo, orderNo, hereAmountCent: 900, thereStatus: null }),
+    );
+  });
+
+  it('needs the second operator that a refund needs', async () => {
+    const orderNo = await on.paidOrder();
+    const support = await consoleClient(on.service, 'support');
+    const { approvalId } = (await ask(support, orderNo, outside)).body;
+    // A node of the previous version, which would send the refund, cannot approve it.
+    await expect(
+      on.sql(`update approvals set status = 'APPROVED', decided_by = 'bob' where approval_id = $1`, [approvalId]),
+    ).rejects.toThrow(/approvals_outside_check/);
+    expect(await approvalsOf(on.bob, orderNo)).toMatchObject([{ outside: true, status: 'WAITING' }]);
+    const approved = await on.bob.post(`/approvals/${approvalId}/approve`);
+    expect(approved.body).toMatchObject({ status: 'APPROVED', result: `R${periodNo(orderNo)}01` });
+    expect((await ask(support, orderNo, outside)).body).toMatchObject({ status: 'OUTSIDE', changed: false });
+    expect(on.bank.asked).toEqual([]);
+    expect((await ask(on.viewer, orderNo, outside)).status).toBe(403);
+    expect((await ask(on.ann, await on.paidOrder(), { ...outside, amountCent: 1001 })).body.status).toBe('WAITING');
+  });
+});
+
+describe('a refund with an unsubscribe', () => {
+  const both = { amountCent: 900, unsubscribe: true };
+  const statusOf = async (orderNo: string) => (await on.query(orderNo))['orderStatus'];
+
+  it('ends the order before the refund is sent, so that a crash in between loses neither', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => {
+      expect(await statusOf(orderNo)).toBe('UNSUBSCRIBED');
+      throw new Error('the node dies');
+    };
+    expect((await ask(on.admin, orderNo, both)).body).toMatchObject({ status: 'STARTED' });
+    on.bank.reset();
+    await on.askAll();
+    expect(await on.queryPeriod(orderNo)).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 900 });
+    expect((await auditOf(orderNo)).map(({ action }) => action)).toEqual(['order.unsubscribe', 'order.refund']);
+    expect((await ask(on.admin, orderNo, both)).body).toMatchObject({ status: 'SUCCESS', changed: false });
+  });
+
+  it('changes nothing if the refund cannot be stored', async () => {
+    const orderNo = await on.paidOrder();
+    await on.sql(
+      `insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent, status,
+         requested_by, started_at)
+       values ($1, 1, 99, 1, 1, 'MOCKPAY', 1, 'FAIL', 'test', now())`,
+      [orderNo],
+    );
+    expect((await ask(on.admin, orderNo, both)).body.code).toBe('refunds-used-up');
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+    expect((await ask(on.admin, orderNo, { ...both, amountCent: 1991, key: 'k2' })).status).toBe(409);
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+  });
+
+  it('ends the order at once if the refund waits for an approval, and needs the role support', async () => {
+    const orderNo = await on.paidOrder();
+    expect((await ask(on.ann, orderNo, both)).body).toMatchObject({ code: 'unsubscribe-by-support' });
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+    const { status, approvalId } = (await ask(await consoleClient(on.service, 'support'), orderNo, both)).body;
+    expect([status, await statusOf(orderNo)]).toEqual(['WAITING', 'UNSUBSCRIBED']);
+    expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
+    expect(await on.queryPeriod(orderNo)).toMatchObject({ refundAmountCent: 900 });
+  });
+});
+
 describe('a refund above the limit', () => {
   it('waits for a second operator, whatever part is left; then it is made once', async () => {
     const orderNo = await on.paidOrder();
@@ -106,6 +208,7 @@ describe('a refund above the limit', () => {
         amountCent: 1990,
         note: 'late delivery',
         keepBenefits: false,
+        outside: false,
         requestedBy: 'ann',
         requestedAt: expect.any(String),
         decidedBy: null,
@@ -159,7 +262,7 @@ describe('a refund above the limit', () => {
     const goodwill = { amountCent: 1500, keepBenefits: true };
     const { approvalId } = (await ask(on.ann, orderNo, goodwill)).body;
     expect(await approvalsOf(on.bob, orderNo)).toMatchObject([{ keepBenefits: true }]);
-    expect((await ask(on.ann, orderNo, { amountCent: 1500 })).body.code).toBe('refund-key-benefits');
+    expect((await ask(on.ann, orderNo, { amountCent: 1500 })).body.code).toBe('refund-key-differs');
     await on.sql(
       `update approvals set status = 'APPROVED', decided_by = 'bob', decided_at = now() where approval_id = $1`,
       [approvalId],

@@ -447,6 +447,17 @@ describe('a run that refunds', () => {
     expect(prepared.body).toMatchObject({ needsApproval: true, amountCent: 1990 + 1000 + 1990 });
     const started = (await start(on.ann, prepared.body)).body;
     expect(started).toMatchObject({ status: 'WAITING', approvalId: expect.any(String) });
+    const { body: preview } = await on.bob.get(`/bulk/${started.runId}/preview`);
+    expect(preview).toMatchObject({
+      refunds: 3,
+      refundCent: 4980,
+      // The earlier refund has revoked a coupon.
+      benefitsRevoked: [
+        { name: 'VIP pass', count: 3 },
+        { name: 'Coupon', count: 2 },
+      ],
+      events: [{ eventType: 'payment.status.changed', count: 3 }],
+    });
     on.bank.reset();
     expect(await on.workOff()).toBe(0);
     expect((await approve(on.ann, started.approvalId)).status).toBe(409);

@@ -131,6 +131,26 @@ describe('the preview of a refund', () => {
     expect((await preview('keepBenefits=true')).refusal).toMatchObject({ code: 'full-refund-revokes' });
   });
 
+  it('with an unsubscribe equals the effects of both', async () => {
+    const orderNo = await on.paidOrder();
+    const path = `/orders/${orderNo}/periods/1/refund`;
+    const { body: preview } = await on.viewer.get(`${path}/preview?amountCent=490&unsubscribe=true`);
+    expect(preview).toMatchObject({ refundCent: 490, unsubscribes: true, periodsVoided: 11, benefitsRevoked: [{}] });
+    await expectWhatWasPreviewed(orderNo, preview, () =>
+      on.admin.post(path, { amountCent: 490, unsubscribe: true, note: 'asked', key: 'k' }),
+    );
+  });
+
+  it('of a record of an outside refund shows that nothing changes', async () => {
+    const orderNo = await on.paidOrder();
+    const path = `/orders/${orderNo}/periods/1/refund`;
+    const { body: preview } = await on.ann.get(`${path}/preview?amountCent=490&outside=true`);
+    expect(preview).toMatchObject({ outside: true, refundCent: 490, needsApproval: false });
+    await expectWhatWasPreviewed(orderNo, { ...preview, refundCent: 0 }, () =>
+      on.ann.post(path, { amountCent: 490, outside: true, note: 'bank transfer', key: 'k' }),
+    );
+  });
+
   it('counts earlier refunds', async () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, amountCent: 490 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { listDifferences } from '../../src/operator/books/reconciliation.js';
+import { insertOutsideRefund } from '../../src/reconciliation/differences-sql.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { alerts } from '../orders/support.js';
-import { at, CODE, DAY, deskOfFile, inShort, line, putAttempt, putRefund, run } from './support.js';
+import { at, CODE, DAY, deskOfFile, inShort, line, NOON, putAttempt, putRefund, run } from './support.js';
 
 const on = deskOfFile();
 
@@ -43,6 +44,13 @@ describe('a day on which everything agrees', () => {
       'MISSING_THERE 3201000101 | SUCCESS 2201 | - -',
     ]);
   });
+});
+
+it('a refund that was made outside stays listed until an operator closes it, and raises no alert', async () => {
+  await insertOutsideRefund(on.fresh.database, CODE, 'R100100010101', 500, NOON);
+  expect(await run(on, [])).toMatchObject({ differences: 0, open: 1 });
+  expect(await open()).toEqual(['OUTSIDE R100100010101 | OUTSIDE 500 | - -']);
+  expect(await alerts(on.fresh.database)).toEqual([]);
 });
 
 describe('MISSING_HERE', () => {

@@ -21,6 +21,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000115_receiver_health.sql': '3af49238ba04a54e',
   '000102_codes_and_numbers.sql': '28e92462840413c3',
   '000116_refunds_keep_benefits.sql': '53428dddf16b37f5',
+  '000117_refunds_made_outside.sql': '6e07ae69177829b8',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000999_sample.sql', text));

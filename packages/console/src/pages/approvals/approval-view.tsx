@@ -15,6 +15,7 @@ import { Status } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo, useSession } from '../../session/session.ts';
+import { BulkPreview } from '../bulk/bulk-preview.tsx';
 import { PreviewBox } from '../order/preview-box.tsx';
 import { CarryOut } from './carry-out.tsx';
 import { ChangeList } from './change-list.tsx';
@@ -27,7 +28,7 @@ export function useApprovalTitle(): (approval: Approval) => string {
   const t = useTexts();
   return (approval) => {
     const { kind, runId, subject, note } = approval;
-    if (kind === 'REFUND') return t('refund', { cycleNo: cycleOf(approval) });
+    if (kind === 'REFUND') return t(approval.outside ? 'outside' : 'refund', { cycleNo: cycleOf(approval) });
     // The approval of a change has the action in `note`.
     return kind === 'CHANGE' ? t(note as 'person.create', { subject }) : t('bulk', { runId: runId ?? subject });
   };
@@ -118,20 +119,27 @@ export function ApprovalView({ approval, onDecided }: ApprovalViewProps) {
 
 function WhatWouldHappen({ approval }: { readonly approval: Approval }) {
   const t = useTexts();
-  const { orderNo, amountCent, approvalId, keepBenefits } = approval;
+  const { orderNo, amountCent, approvalId, keepBenefits, outside, runId } = approval;
   const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
   const cycleNo = cycleOf(approval);
   const preview = useQuery({
     queryKey: [path, orderNo, cycleNo, amountCent, approvalId],
-    queryFn: ({ signal }) =>
-      api.get(
-        path,
-        { orderNo, cycleNo, amountCent, approvalId, keepBenefits: keepBenefits ? 'true' : undefined },
-        signal,
-      ),
+    queryFn: ({ signal }) => {
+      const options = {
+        keepBenefits: keepBenefits ? 'true' : undefined,
+        outside: outside ? 'true' : undefined,
+      } as const;
+      return api.get(path, { orderNo, cycleNo, amountCent, approvalId, ...options }, signal);
+    },
     enabled: orderNo !== null,
   });
-  if (orderNo === null) return <p>{t('bulkPreview')}</p>;
+  if (runId !== null)
+    return (
+      <>
+        <BulkPreview runId={runId} title={t('preview')} />
+        <p>{t('bulkPreview')}</p>
+      </>
+    );
   return <PreviewBox title={t('preview')} preview={preview.data} error={preview.error} isAlreadyAsked />;
 }
 

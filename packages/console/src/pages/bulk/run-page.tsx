@@ -22,6 +22,7 @@ import { Status, useStatusChoices } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo, useSession } from '../../session/session.ts';
+import { BulkPreview } from './bulk-preview.tsx';
 import { RUN_FILTERS } from './filters.ts';
 import { RunProgress } from './run-progress.tsx';
 import { useTexts } from './texts.ts';
@@ -128,6 +129,9 @@ function State({ run }: RunProps) {
       ) : status === 'WAITING' || status === 'DECLINED' ? null : (
         <Progress run={run} />
       )}
+      {kind === 'REFUND' && (status === 'PREPARED' || status === 'WAITING') ? (
+        <BulkPreview runId={run.runId} title={t('effects')} />
+      ) : null}
       {mayAct && status === 'PREPARED' && run.requestedBy === name ? (
         <Start run={run} />
       ) : mayAct && ['PREPARED', 'WAITING', 'RUNNING'].includes(status) ? (

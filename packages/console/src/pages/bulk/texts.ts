@@ -31,6 +31,7 @@ export const useTexts = dictionary({
     '{count} is excluded; see the list for the reason|{count} are excluded; see the list for the reasons',
     '排除 {count} 项，原因见列表',
   ],
+  effects: ['Effects', '执行后'],
   start: ['Start', '启动'],
   startDone: ['Run started', '任务已启动'],
   askDone: ['Approval requested', '已提交审批'],

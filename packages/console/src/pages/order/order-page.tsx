@@ -22,7 +22,7 @@ import { NotesSection } from './notes.tsx';
 import styles from './order.module.css';
 import { OrderActions } from './order-actions.tsx';
 import { BenefitsSection, PeriodsSection } from './periods.tsx';
-import { sumStarted } from './refunds/started-refunds.ts';
+import { sumRefunds } from './refunds/started-refunds.ts';
 import { useTexts } from './texts.ts';
 import { findFailedAttempt } from './timeline/failed-attempt.ts';
 import { ORDER_FILTERS } from './timeline/filters.ts';
@@ -160,7 +160,10 @@ function Next({ shown }: { readonly shown: OrderAnswer }) {
 /** The order's totals. */
 function Money({ shown: { order } }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
-  const startedCent = sumStarted(order.payments.flatMap(({ refunds }) => refunds));
+  const startedCent = sumRefunds(
+    order.payments.flatMap(({ refunds }) => refunds),
+    'STARTED',
+  );
   const begun = Math.max(0, ...order.payments.map(({ cycleNo }) => cycleNo));
   const refunded = moneyText(order.totalRefundAmountCent);
   return (

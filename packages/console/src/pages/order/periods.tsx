@@ -11,7 +11,7 @@ import { Status, Tag, type Tone } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { CodeCell, RedemptionLinkButton } from './codes.tsx';
 import styles from './order.module.css';
-import { sumStarted } from './refunds/started-refunds.ts';
+import { sumRefunds } from './refunds/started-refunds.ts';
 import { WaitingRefunds } from './refunds/waiting-refunds.tsx';
 import { useBenefitTexts, useTexts } from './texts.ts';
 import { findFailedAttempt } from './timeline/failed-attempt.ts';
@@ -35,11 +35,13 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
     const failed = findFailedAttempt(period);
     const reason = failed && declineText(failed);
     const refunds = shown.waitingRefunds.filter(({ cycleNo }) => cycleNo === period.cycleNo);
-    const startedCent = sumStarted(period.refunds);
-    return reason || startedCent > 0 || refunds.length > 0 ? (
+    const startedCent = sumRefunds(period.refunds, 'STARTED');
+    const outsideCent = sumRefunds(period.refunds, 'OUTSIDE');
+    return reason || startedCent > 0 || outsideCent > 0 || refunds.length > 0 ? (
       <Stack className="tiny" gap={3} align="flex-start" miw={110} mt={3} c="var(--negative)" style={WRAPPED}>
         {reason ? <span title={t('why')}>{reason}</span> : null}
         {startedCent > 0 ? <Tag tone="progress">{t('refundStarted', { amount: moneyText(startedCent) })}</Tag> : null}
+        {outsideCent > 0 ? <Tag tone="neutral">{t('refundedOutside', { amount: moneyText(outsideCent) })}</Tag> : null}
         <WaitingRefunds refunds={refunds} />
       </Stack>
     ) : null;

@@ -17,7 +17,12 @@ import { countText, moneyText } from '../../parts/values/money.tsx';
 import { useMayDo } from '../../session/session.ts';
 
 const useTexts = dictionary({
-  refund: ['{amount} will be refunded to the user', '向用户退款 {amount}'],
+  refund: [
+    '{amount} will be refunded to the user|{count} refunds, {amount} in total',
+    '向用户退款 {amount}|退款 {count} 笔，合计 {amount}',
+  ],
+  outside: ['{amount} is recorded as refunded outside. No money moves', '登记系统外退款 {amount}，不涉及资金'],
+  unsubscribes: ['The order is unsubscribed at once', '立即退订订单'],
   notCollected: ['{amount} will no longer be collected', '不再收取 {amount}'],
   noMoney: ['No money moves', '不涉及资金'],
   voided: ['{count} period will be voided|{count} periods will be voided', '作废 {count} 期'],
@@ -28,10 +33,10 @@ const useTexts = dictionary({
   noRevoked: ['No benefit will be revoked', '不收回权益'],
   events: ['The channel will be notified: {events}', '通知渠道：{events}'],
   noEvents: ['The channel will not be notified', '不通知渠道'],
-  approvalOfFinance: ['Finance has to approve it first', '须由财务人员批准后执行'],
+  approvalOfFinance: ['Finance has to approve the refund first', '退款须由财务人员批准后执行'],
   approval: [
-    'Above the limit: another finance operator has to approve it first',
-    '超过限额，须由另一位财务人员批准后执行',
+    'Above the limit: another finance operator has to approve the refund first',
+    '超过限额，退款须由另一位财务人员批准后执行',
   ],
   waiting: [
     'A request by {name} for {amount} is also waiting and would be refunded in addition',
@@ -86,13 +91,19 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
   const t = useTexts();
   const mayRefund = useMayDo('finance');
   const { refundCent, notCollectedCent, periodsVoided, benefitsRevoked, events, needsApproval, waiting } = preview;
+  const { outside, unsubscribes, refunds } = preview;
   const names = joinNames(
     benefitsRevoked.map(({ name, count }) => (count === 1 ? name : `${countText(count)}\u00a0×\u00a0${name}`)),
   );
   const revoked = benefitsRevoked.reduce((sum, { count }) => sum + count, 0);
   const sent = joinNames(events.map(({ eventType, count }) => `${countText(count)}\u00a0×\u00a0${eventType}`));
   const lines: readonly (readonly [IconComponent, words: string | false, look?: 'strong' | 'waiting'])[] = [
-    [WalletIcon, refundCent > 0 && t('refund', { amount: moneyText(refundCent) }), 'strong'],
+    [
+      WalletIcon,
+      refundCent > 0 && t(outside ? 'outside' : 'refund', { amount: moneyText(refundCent), count: countText(refunds) }),
+      'strong',
+    ],
+    [OrderIcon, unsubscribes && refundCent > 0 && t('unsubscribes')],
     [WalletIcon, notCollectedCent > 0 && t('notCollected', { amount: moneyText(notCollectedCent) }), 'strong'],
     [WalletIcon, refundCent === 0 && notCollectedCent === 0 && t('noMoney')],
     [OrderIcon, periodsVoided > 0 && t('voided', { count: countText(periodsVoided) })],

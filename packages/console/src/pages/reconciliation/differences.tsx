@@ -27,9 +27,15 @@ import { useMayDo } from '../../session/session.ts';
 import { DIFFERENCE_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
 
-const KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE'] as const;
+const KINDS = ['MISSING_HERE', 'MISSING_THERE', 'AMOUNT', 'STATE', 'DUPLICATE', 'OUTSIDE'] as const;
 
-const TONES = { SUCCESS: 'positive', FAIL: 'negative', PENDING: 'progress', STARTED: 'progress' } as const;
+const TONES = {
+  SUCCESS: 'positive',
+  FAIL: 'negative',
+  PENDING: 'progress',
+  STARTED: 'progress',
+  OUTSIDE: 'neutral',
+} as const;
 const RESULTS = Object.keys(TONES) as (keyof typeof TONES)[];
 
 function useWords() {

@@ -131,18 +131,22 @@ function eventTable(events: OrderView['events']): SafeText {
 export function refundText(
   { refundNo, amountCent, status, cycleNo: period, keepBenefits, payment, changed }: RefundedPeriod,
   money: MoneyText,
+  { unsubscribe = false }: { readonly unsubscribe?: boolean },
 ): string | SafeText {
+  const ended = unsubscribe ? ['the order is unsubscribed'] : [];
   if (status === 'STARTED') {
     return safeLines([
       `refund ${refundNo} of ${money(amountCent)} is pending: the institution has not answered yet, and will be queried again`,
       keepBenefits ? 'It revokes no benefits.' : 'Benefits are revoked once it has succeeded.',
+      ...ended,
     ]);
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
   return safeLines([
-    `refund ${refundNo}: ${money(amountCent)} was refunded`,
+    `refund ${refundNo}: ${money(amountCent)} was ${status === 'OUTSIDE' ? 'recorded as refunded outside; nothing was sent' : 'refunded'}`,
     `period ${period} is ${payment.paymentStatus}, ${sums} refunded in total`,
     ...benefitLines(payment.benefits, money),
+    ...ended,
     ...(changed ? [] : ['Nothing changed.']),
   ]);
 }

@@ -55,7 +55,7 @@ export const FORGET_LAPSED_CHANGES = statement({
 const APPROVAL_FIELDS = `a.approval_id as "approvalId", a.kind, a.status, a.subject, a.request_key as key,
   a.amount_cent as "amountCent", a.note, a.requested_by as "requestedBy", ${shanghaiText('a.requested_at')} as "requestedAt",
   a.decided_by as "decidedBy", ${shanghaiText('a.decided_at')} as "decidedAt", a.decision_note as "decisionNote", a.result,
-  a.keep_benefits as "keepBenefits", a.refusal, ${UNSEEN} as "isUnseen", a.change, ${OPEN} as "isOpen"`;
+  a.keep_benefits as "keepBenefits", a.outside, a.refusal, ${UNSEEN} as "isUnseen", a.change, ${OPEN} as "isOpen"`;
 
 const APPROVAL_COLUMNS = columns({
   approvalId: 'bigint',
@@ -69,6 +69,8 @@ const APPROVAL_COLUMNS = columns({
   note: 'text',
   /** True if the refund revokes no benefits. */
   keepBenefits: 'boolean',
+  /** True if the refund was made outside and is only recorded. */
+  outside: 'boolean',
   requestedBy: 'text',
   requestedAt: 'text',
   decidedBy: 'text?',
@@ -92,25 +94,36 @@ const APPROVAL_COLUMNS = columns({
 });
 
 export type NewApproval = Pick<Approval, 'kind' | 'subject' | 'key' | 'amountCent' | 'note' | 'requestedBy'> &
-  Partial<Pick<Approval, 'change' | 'keepBenefits'>> & {
+  Partial<Pick<Approval, 'change' | 'keepBenefits' | 'outside'>> & {
     /** True if the requester is also notified of an approval. */
     readonly tellsApproval?: boolean;
   };
 
 const INSERT_APPROVAL = statement({
   text: `insert into approvals as a (kind, subject, request_key, amount_cent, note, requested_by, change, tells_approval, keep_benefits,
-       requested_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now()) returning ${APPROVAL_FIELDS}`,
-  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'jsonb', 'boolean', 'boolean'],
+       outside, requested_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now()) returning ${APPROVAL_FIELDS}`,
+  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'jsonb', 'boolean', 'boolean', 'boolean'],
   columns: APPROVAL_COLUMNS,
 });
 
 /** Inserts an approval. The caller has checked, under a lock, that the same request does not exist yet. */
 export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<Approval> {
   const { kind, subject, key, amountCent, note, requestedBy } = approval;
-  const { change = null, tellsApproval = false, keepBenefits = false } = approval;
+  const { change = null, tellsApproval = false, keepBenefits = false, outside = false } = approval;
   const stored = change && JSON.stringify(change);
-  const values = [kind, subject, key, amountCent, note, requestedBy, stored, tellsApproval, keepBenefits] as const;
+  const values = [
+    kind,
+    subject,
+    key,
+    amountCent,
+    note,
+    requestedBy,
+    stored,
+    tellsApproval,
+    keepBenefits,
+    outside,
+  ] as const;
   return requireOne(tx, INSERT_APPROVAL, values);
 }
 

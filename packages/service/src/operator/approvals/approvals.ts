@@ -1,7 +1,13 @@
 import type { Static } from '@perennial/wire';
 import type { Queryable, Transaction } from '../../platform/db/database.js';
 import { recordAudit } from '../audit/audit.js';
-import { inTransaction, type Operator, type OperatorWithGateways, refusal } from '../operator.js';
+import {
+  inTransaction,
+  type Operator,
+  type OperatorWithClock,
+  type OperatorWithGateways,
+  refusal,
+} from '../operator.js';
 import { parsePeriodSubject } from '../orders/refunds/period-subjects.js';
 import { readPage } from '../paging.js';
 import { NotAllowedError } from '../people/not-allowed.js';
@@ -21,7 +27,7 @@ import {
   storeDecision,
   storeSeen,
 } from './approvals-sql.js';
-import { carryOut } from './carry-out.js';
+import { carryOut, recordApproved } from './carry-out.js';
 import { carryOutChange, type FindStep, failChange, StepRefused } from './carry-out-change.js';
 import { deciderOf } from './changes.js';
 import { findDependentUntil, findMakerAlone } from './changes-sql.js';
@@ -114,13 +120,13 @@ export async function carryOutOwn(
 }
 
 /** Declines a request. Nothing is carried out. */
-export async function decline(operator: Operator, input: DecideInput, onlooker: Onlooker) {
+export async function decline(operator: OperatorWithClock, input: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, input, 'DECLINED', onlooker);
   return { ...describeApproval(approval, onlooker), changed };
 }
 
 /** Withdraws the operator's own request. Nothing is carried out. */
-export async function withdraw(operator: Operator, { approvalId }: DecideInput, onlooker: Onlooker) {
+export async function withdraw(operator: OperatorWithClock, { approvalId }: DecideInput, onlooker: Onlooker) {
   const { approval, changed } = await decide(operator, { approvalId }, 'WITHDRAWN', onlooker);
   return { ...describeApproval(approval, onlooker), changed };
 }
@@ -148,7 +154,7 @@ type Decided = keyof typeof DECIDED_BY;
 
 /** Stores a decision, and runs `finish` in the same transaction. */
 async function decide(
-  operator: Operator,
+  operator: OperatorWithClock,
   input: DecideInput,
   status: Decided,
   { role }: Onlooker,
@@ -182,7 +188,7 @@ async function decide(
       }
       if (operator.environment === 'production') await requireIndependent(tx, actor, requestedBy);
     }
-    const result = await decideKind(tx, approval, status);
+    const result = await decideKind(operator, tx, approval, status);
     const decided = await storeDecision(tx, approvalId, status, actor, note, result);
     const detail = {
       approvalId: String(approvalId),
@@ -224,8 +230,14 @@ async function requireIndependent(tx: Queryable, actor: string, requestedBy: str
   )`one of ${actor} and ${requestedBy} has created, reset, promoted or enabled the other's account in the last seven days, or one operator both accounts; ${actor} may decide this from ${until}`;
 }
 
-async function decideKind(tx: Queryable, approval: Approval, status: Decided): Promise<string | null> {
+async function decideKind(
+  operator: OperatorWithClock,
+  tx: Queryable,
+  approval: Approval,
+  status: Decided,
+): Promise<string | null> {
   if (approval.kind === 'BULK') return decideRun(tx, approval, status);
+  if (approval.outside && status === 'APPROVED') return recordApproved(operator, tx, approval);
   return approval.kind === 'CHANGE' && status === 'APPROVED'
     ? resultText('change-approved', approval.requestedBy)
     : null;

@@ -1,7 +1,15 @@
+import type { Queryable } from '../../platform/db/database.js';
+import { formatRefundNo } from '../../subscriptions/domain/orders/refund-numbers.js';
 import { recordAudit } from '../audit/audit.js';
-import { BusyError, inTransaction, OperatorError, type OperatorWithGateways } from '../operator.js';
+import {
+  BusyError,
+  inTransaction,
+  OperatorError,
+  type OperatorWithClock,
+  type OperatorWithGateways,
+} from '../operator.js';
 import { parsePeriodSubject } from '../orders/refunds/period-subjects.js';
-import { refundPayment } from '../orders/refunds/refunds.js';
+import { beginRefund, lockPeriodToRefund, type RefundInput, refundPayment } from '../orders/refunds/refunds.js';
 import { type Approval, findApproval, findUnfinishedApprovals, type Outcome, storeResult } from './approvals-sql.js';
 
 /**
@@ -31,27 +39,30 @@ export async function carryOut(operator: OperatorWithGateways, approval: Approva
 }
 
 /** Returns the refund's number, or the reason why the refund was refused. */
-async function refundApproved(
-  operator: OperatorWithGateways,
-  { approvalId, subject, amountCent, key, note, keepBenefits, requestedBy }: Approval,
-): Promise<Outcome> {
-  const period = parsePeriodSubject(subject);
-  if (!period) throw new Error(`approval ${approvalId} is about ${subject}, which is no period`);
+async function refundApproved(operator: OperatorWithGateways, approval: Approval): Promise<Outcome> {
   try {
-    const { refundNo } = await refundPayment(operator, {
-      orderNo: String(period.orderNo),
-      cycleNo: period.cycleNo,
-      amountCent,
-      key,
-      note,
-      keepBenefits,
-      approval: { approvalId: String(approvalId), requestedBy },
-    });
+    const { refundNo } = await refundPayment(operator, toRefundInput(approval));
     return { status: 'APPROVED', result: refundNo, refusal: null };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     return { status: 'FAILED', result: `not refunded: ${error.message}`, refusal: error.refusal ?? null };
   }
+}
+
+function toRefundInput({ approvalId, subject, requestedBy, ...approval }: Approval): RefundInput {
+  const period = parsePeriodSubject(subject);
+  if (!period) throw new Error(`approval ${approvalId} is about ${subject}, which is no period`);
+  const { amountCent, key, note, keepBenefits, outside } = approval;
+  return {
+    ...{ orderNo: String(period.orderNo), cycleNo: period.cycleNo, amountCent, key, note, keepBenefits, outside },
+    approval: { approvalId: String(approvalId), requestedBy },
+  };
+}
+
+/** Records an approved refund that was made outside, in the transaction of the decision. Returns its number. */
+export async function recordApproved(operator: OperatorWithClock, tx: Queryable, approval: Approval): Promise<string> {
+  const asked = toRefundInput(approval);
+  return formatRefundNo((await beginRefund(operator, tx, await lockPeriodToRefund(tx, asked), asked)).refund);
 }
 
 /**

@@ -3,10 +3,11 @@ import { parseRefundNo } from '../../subscriptions/domain/orders/refund-numbers.
 import { recordAudit } from '../audit/audit.js';
 import { formatAmount } from '../money.js';
 import { inTransaction, OperatorError, type OperatorWithGateways, refusal } from '../operator.js';
+import { unsubscribeLocked } from '../orders/orders.js';
 import { formatPeriodSubject } from '../orders/refunds/period-subjects.js';
 import {
   beginRefund,
-  createOtherBenefits,
+  createOtherOptions,
   findRefundOfKey,
   finishRefund,
   lockPeriodToRefund,
@@ -50,7 +51,12 @@ export async function requestRefund(
       return { begun: await beginRefund(operator, tx, period, asked) };
     const { orderNo } = period.order;
     const subject = formatPeriodSubject(orderNo, asked.cycleNo);
+    await lockRefundsOf(tx, operator.actor);
+    // Ends the order only after the last lock that may be waited for, because the audit entry locks the end of the log.
+    const unsubscribe = async () =>
+      asked.unsubscribe && (await unsubscribeLocked(tx, operator, period.order, asked.note));
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
+    if (waiting) await unsubscribe();
     if (waiting) return { approval: requireSameRequest(waiting, asked, operator.currency), changed: false };
     const amountCent = requireAskableAmount(
       period,
@@ -59,18 +65,18 @@ export async function requestRefund(
       operator.currency,
     );
     requireKeepable(period, amountCent, asked);
-    await lockRefundsOf(tx, operator.actor);
     if (!(await needsSecondPerson(tx, operator, period, amountCent, limits))) {
       return { begun: await beginRefund(operator, tx, period, { ...asked, amountCent }) };
     }
     const { actor } = operator;
-    const { key, note, cycleNo, keepBenefits = false } = asked;
+    await unsubscribe();
+    const { key, note, cycleNo, keepBenefits = false, outside = false } = asked;
     const approval = await insertApproval(tx, {
-      ...{ kind: 'REFUND', subject, key, amountCent, note, keepBenefits, requestedBy: actor },
+      ...{ kind: 'REFUND', subject, key, amountCent, note, keepBenefits, outside, requestedBy: actor },
       // Support must be able to inform the user, and does not see the refund otherwise.
       tellsApproval: limits.mayOnlyAsk === true,
     });
-    const options = keepBenefits ? { keepBenefits } : {};
+    const options = { ...(keepBenefits ? { keepBenefits } : {}), ...(outside ? { outside } : {}) };
     const detail = { approvalId: String(approval.approvalId), cycleNo, amountCent, key, note, ...options };
     await recordAudit(tx, { actor, action: 'approval.request', subject: String(orderNo), detail });
     return { approval, changed: true };
@@ -78,7 +84,7 @@ export async function requestRefund(
   if (judged.approval) return answerApproval(operator, judged, () => requestRefund(operator, input, limits));
   const refunded = await finishRefund(operator, judged.begun);
   return {
-    status: refunded.status === 'SUCCESS' ? 'SUCCESS' : 'STARTED',
+    status: refunded.status === 'FAIL' ? 'STARTED' : refunded.status,
     refundNo: refunded.refundNo,
     approvalId: null,
     amountCent: refunded.amountCent,
@@ -127,10 +133,10 @@ export async function refundAlone(
 
 function requireSameRequest(
   approval: Approval,
-  { amountCent, key, keepBenefits = false }: RefundRequestInput,
+  { amountCent, key, keepBenefits = false, outside = false }: RefundRequestInput,
   currency: string | undefined,
 ): Approval {
-  if (keepBenefits !== approval.keepBenefits) throw createOtherBenefits(key);
+  if (keepBenefits !== approval.keepBenefits || outside !== approval.outside) throw createOtherOptions(key);
   if (amountCent === undefined || amountCent === approval.amountCent) return approval;
   throw refusal(
     'refund-key-asked',

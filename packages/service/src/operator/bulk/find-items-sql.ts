@@ -13,7 +13,7 @@ const FIND_PERIODS = statement({
   text: `select p.order_no as "orderNo", p.cycle_no as "cycleNo", o.settlement_mode as "settlementMode", p.status,
        p.amount_cent as "amountCent", p.amount_cent - p.refund_amount_cent - coalesce((
          select sum(f.amount_cent)::bigint from refunds f
-         where f.order_no = p.order_no and f.cycle_no = p.cycle_no and f.status = 'STARTED'), 0) as "leftCent"
+         where f.order_no = p.order_no and f.cycle_no = p.cycle_no and f.status in ('STARTED', 'OUTSIDE')), 0) as "leftCent"
      from unnest($1::bigint[], $2::integer[]) with ordinality as n(order_no, cycle_no, place)
        join payments p using (order_no, cycle_no) join orders o using (order_no) order by n.place`,
   parameters: ['bigint[]', 'integer[]'],

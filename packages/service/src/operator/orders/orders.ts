@@ -22,23 +22,31 @@ export async function unsubscribeOrder(
   const reason = input.reason === undefined ? null : requireName('the reason', input.reason);
   return inTransaction(operator, async (tx) => {
     const order = await requireLockedOrder(tx, input.orderNo);
-    requireUnsubscribable(order);
-    const by = { source: 'OPERATIONS', reason } as const;
-    const ended = await endOrder(tx, order, by, operator.clock.now());
-    const changed = ended.status !== order.status;
-    if (changed) {
-      const { actor } = operator;
-      const detail = { reason, from: order.status, to: ended.status };
-      await recordAudit(tx, { actor, action: 'order.unsubscribe', subject: String(order.orderNo), detail });
-    }
+    const ended = await unsubscribeLocked(tx, operator, order, reason);
     return {
       orderNo: String(order.orderNo),
       externalOrderNo: order.externalOrderNo,
       orderStatus: ended.status,
       unsubscribeTime: formatTimeOrNull(ended.unsubscribedAt),
-      changed,
+      changed: ended.status !== order.status,
     };
   });
+}
+
+/** Ends an order that the caller has locked, and writes the audit entry. Does nothing if the order has ended before. */
+export async function unsubscribeLocked(
+  tx: Queryable,
+  { actor, clock }: Pick<OperatorWithClock, 'actor' | 'clock'>,
+  order: Order,
+  reason: string | null,
+): Promise<Order> {
+  requireUnsubscribable(order);
+  const ended = await endOrder(tx, order, { source: 'OPERATIONS', reason }, clock.now());
+  if (ended.status !== order.status) {
+    const detail = { reason, from: order.status, to: ended.status };
+    await recordAudit(tx, { actor, action: 'order.unsubscribe', subject: String(order.orderNo), detail });
+  }
+  return ended;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Static } from '@perennial/wire';
 import type { Queryable } from '../../platform/db/database.js';
+import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
 import { nextRefundSeq, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
@@ -17,10 +18,13 @@ import { requireOrder } from './show-order.js';
 import { findSurroundings } from './timeline/timeline-sql.js';
 
 /** The effects that an action would have, computed by the same rules as the action. Nothing is written. */
-type Preview = Static<typeof preview>;
+export type Preview = Static<typeof preview>;
 
-const NOTHING: Preview = {
+export const NO_EFFECTS: Preview = {
+  refunds: 0,
   refundCent: 0,
+  outside: false,
+  unsubscribes: false,
   notCollectedCent: 0,
   benefitsRevoked: [],
   mayKeepBenefits: false,
@@ -38,14 +42,20 @@ export async function previewUnsubscribe(
   return readAtOneMoment(database, async (tx) => {
     const order = await requireOrder(tx, { orderNo });
     return refusable(async () => {
-      requireUnsubscribable(order);
-      const [ending] = await planEndings(tx, [order], clock.now());
-      if (!ending) return NOTHING;
-      const { hearsOfVoidedPeriods } = await findSurroundings(tx, order.orderNo);
-      const events = [...ending.events, ...(hearsOfVoidedPeriods ? ending.voidedEvents : [])];
-      return { ...NOTHING, ...sumVoidedPeriods(ending), events: countByType(events) };
+      const { events, ...ending } = await planUnsubscribe(tx, order, clock.now());
+      return { ...NO_EFFECTS, ...ending, events: countByType(events) };
     });
   });
+}
+
+/** Returns the effects of an unsubscribe. Throws if the order cannot be unsubscribed. */
+async function planUnsubscribe(tx: Queryable, order: Order, now: number) {
+  requireUnsubscribable(order);
+  const [ending] = await planEndings(tx, [order], now);
+  if (!ending) return { events: [] };
+  const { hearsOfVoidedPeriods } = await findSurroundings(tx, order.orderNo);
+  const events = [...ending.events, ...(hearsOfVoidedPeriods ? ending.voidedEvents : [])];
+  return { unsubscribes: true, ...sumVoidedPeriods(ending), events };
 }
 
 /** Counts the open period and the periods that have not begun, and sums their amounts. */
@@ -57,11 +67,16 @@ export function sumVoidedPeriods({ order, payment }: UnsubscribedRow) {
   };
 }
 
-/** Previews a refund, and whether it exceeds one of the limits above which a second operator is needed. */
+/**
+ * Previews a refund, with an unsubscribe if that is requested too, and whether it exceeds one of the limits above which a
+ * second operator is needed.
+ */
 export async function previewRefund(
   operator: OperatorWithClock,
   {
     keepBenefits: isKept,
+    outside: isOutside,
+    unsubscribe,
     ...input
   }: Static<typeof previewQuery> & { readonly orderNo: string; readonly cycleNo: number },
   limits: RefundLimits,
@@ -70,6 +85,7 @@ export async function previewRefund(
   return readAtOneMoment(database, async (tx) => {
     const order = await requireOrder(tx, { orderNo: input.orderNo });
     return refusable(async () => {
+      const outside = isOutside === 'true';
       const asked = requireRefund({ ...input, keepBenefits: isKept === 'true' });
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
       const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
@@ -83,17 +99,22 @@ export async function previewRefund(
       const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
       const benefits = await findUnclaimedBenefits(tx, order.orderNo, payment.cycleNo);
       const settle = (keepBenefits: boolean) => {
+        if (outside) return { events: [], revoked: [] };
         const after = applyRefund(order, payment, { ...reference, amountCent, keepBenefits }, clock.now(), refunds);
         const revoked = new Set(findPositionsToRevoke(benefits, after.refunded));
         return { events: after.events, revoked: benefits.filter(({ position }) => revoked.has(position)) };
       };
       const { events, revoked } = settle(asked.keepBenefits === true);
+      const ended = unsubscribe ? await planUnsubscribe(tx, order, clock.now()) : { events: [] };
       return {
-        ...NOTHING,
+        ...NO_EFFECTS,
+        ...ended,
+        refunds: 1,
         refundCent: amountCent,
+        outside,
         benefitsRevoked: countNames(revoked),
         mayKeepBenefits: amountCent < sumRefunds(period).leftCent && settle(false).revoked.length > 0,
-        events: countByType(events),
+        events: countByType([...ended.events, ...events]),
         needsApproval: await needsSecondPerson(tx, operator, period, amountCent, limits),
         waiting: waiting.map(({ subject: _1, key: _2, ...one }) => one),
       };
@@ -108,7 +129,7 @@ async function refusable(look: () => Promise<Preview>): Promise<Preview> {
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     const { message: detail, refusal } = error;
-    return { ...NOTHING, refusal: { detail, code: refusal?.code ?? null, values: [...(refusal?.values ?? [])] } };
+    return { ...NO_EFFECTS, refusal: { detail, code: refusal?.code ?? null, values: [...(refusal?.values ?? [])] } };
   }
 }
 

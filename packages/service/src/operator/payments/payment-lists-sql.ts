@@ -5,7 +5,7 @@ import type { Stretch } from '../walk.js';
 /** The lists: the debits sent to institutions (one row for each attempt), and the refunds. */
 export type Listed = 'debits' | 'refunds';
 
-export const LISTED_STATUSES = ['STARTED', 'SUCCESS', 'FAIL'] as const;
+export const LISTED_STATUSES = ['STARTED', 'SUCCESS', 'FAIL', 'OUTSIDE'] as const;
 type ListedStatus = (typeof LISTED_STATUSES)[number];
 
 /** A filter of debits or refunds. Times are Unix milliseconds of the start; `from` is inclusive, `to` is exclusive. */

@@ -173,12 +173,16 @@ export const refundRequest = Type.Object({
   note: text(),
   /** True: revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
   keepBenefits: Type.Optional(Type.Boolean()),
+  /** True: records a refund that was made outside, for example by bank transfer. Nothing is sent. Unset: false. */
+  outside: Type.Optional(Type.Boolean()),
+  /** True: unsubscribes the order in the same transaction, also if the refund waits for an approval. Unset: false. */
+  unsubscribe: Type.Optional(Type.Boolean()),
   /** The idempotency key. */
   key: text(),
 });
 export const refundAnswer = Type.Object({
-  /** WAITING: the refund waits for a second operator and was not sent. */
-  status: oneOf('STARTED', 'SUCCESS', 'WAITING'),
+  /** WAITING: the refund waits for a second operator and was not sent. OUTSIDE: it was recorded. */
+  status: oneOf('STARTED', 'SUCCESS', 'OUTSIDE', 'WAITING'),
   refundNo: textOrNull,
   approvalId: textOrNull,
   amountCent: cents,
@@ -189,13 +193,20 @@ export const refundAnswer = Type.Object({
 export const previewQuery = Type.Object({
   amountCent: Type.Optional(inDigits(15)),
   keepBenefits: Type.Optional(oneOf('true')),
+  outside: Type.Optional(oneOf('true')),
+  unsubscribe: Type.Optional(oneOf('true')),
   /** The approval whose effects to preview. Unset: previews a new refund. */
   approvalId: Type.Optional(digits),
 });
 /** The effects that an action would have. */
 export const preview = Type.Object({
-  /** The money that is refunded. */
+  /** The number of refunds: of a bulk run, of all its items. */
+  refunds: count,
+  /** The money that is refunded, or that is recorded as refunded outside. */
   refundCent: cents,
+  outside: Type.Boolean(),
+  /** True if the order is unsubscribed, at once even if the refund needs an approval. */
+  unsubscribes: Type.Boolean(),
   /** The money that is no longer collected. */
   notCollectedCent: cents,
   /** The number of revoked benefits of each name. */

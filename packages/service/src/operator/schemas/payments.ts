@@ -28,8 +28,9 @@ const listedFields = {
   amountFrom: Type.Optional(digits),
   amountTo: Type.Optional(digits),
 };
-/** STARTED: the institution has not given a final result. */
-const listedStatus = { status: Type.Optional(oneOf('STARTED', 'SUCCESS', 'FAIL')) };
+/** STARTED: the institution has not given a final result. OUTSIDE: a refund that was made outside. */
+const listedStatuses = oneOf('STARTED', 'SUCCESS', 'FAIL', 'OUTSIDE');
+const listedStatus = { status: Type.Optional(listedStatuses) };
 /** The number of the attempt in its period. */
 const ofAttempt = { tryNo: Type.Optional(Type.String({ pattern: '^[1-9]\\d?$' })) };
 export const debitFilter = Type.Object({ ...listedStatus, ...listedFields, ...ofAttempt });
@@ -60,7 +61,7 @@ const listedLine = {
   appId: Type.String(),
   productCode: Type.String(),
   paymentChannelCode: Type.String(),
-  status: oneOf('STARTED', 'SUCCESS', 'FAIL'),
+  status: listedStatuses,
   /** The current status of the period. */
   paymentStatus: Type.String(),
   amountCent: cents,
@@ -280,6 +281,8 @@ export const approval = Type.Object({
   note: Type.String(),
   /** True if the refund revokes no benefits. */
   keepBenefits: Type.Boolean(),
+  /** True if the refund was made outside and is only recorded. */
+  outside: Type.Boolean(),
   requestedBy: Type.String(),
   requestedAt: time,
   decidedBy: textOrNull,

@@ -39,6 +39,12 @@ const useTexts = dictionary({
   note: ['Note', '说明'],
   noteHint: ['The reason. It is stored with the refund and in the audit log.', '退款原因，将记入退款单与审计日志。'],
   keepBenefits: ['Keep the benefits', '保留权益'],
+  outside: ['Already refunded outside: only record it', '已在系统外退款，仅登记'],
+  outsideHint: [
+    'For example by bank transfer. Nothing is sent to the institution, and the channel is not notified.',
+    '如银行转账。不会向支付机构发起退款，也不通知渠道。',
+  ],
+  unsubscribe: ['Unsubscribe the order too', '同时退订'],
   willHappen: ['Effects', '执行后'],
   unanswered: [
     'A refund of {amount} was sent before and has no answer yet. If you send the same amount again, it is the same refund: the money is refunded once.',
@@ -53,10 +59,12 @@ const useTexts = dictionary({
     '您已在另一个标签页提交 {amount} 退款。在此以相同金额提交视为同一笔退款，不会重复退款。如需再退相同金额，请关闭后重新打开。',
   ],
   verb: ['Refund {amount}', '退款 {amount}'],
+  verbRecord: ['Record {amount}', '登记 {amount}'],
   verbAsk: ['Request approval', '提交审批'],
-  done: ['{amount} refunded', '已退款 {amount}'],
-  started: ['The refund of {amount} is in progress', '{amount} 退款处理中'],
-  waiting: ['Approval requested for {amount}', '{amount} 退款已提交审批'],
+  SUCCESS: ['{amount} refunded', '已退款 {amount}'],
+  STARTED: ['The refund of {amount} is in progress', '{amount} 退款处理中'],
+  OUTSIDE: ['{amount} recorded as refunded outside', '已登记系统外退款 {amount}'],
+  WAITING: ['Approval requested for {amount}', '{amount} 退款已提交审批'],
 });
 
 interface RefundDialogProps {
@@ -85,9 +93,17 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const typed = parseAmount(text, currencySign());
   const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
   const period = { orderNo, cycleNo: `${cycleNo}` };
-  const [keepsBenefits, setKeepsBenefits] = useState(false);
-  const preview = usePreview(period, amountCent, keepsBenefits);
-  const isCurrent = preview.data !== undefined && preview.data.refundCent === amountCent;
+  const [chosen, setChosen] = useState({ keepBenefits: false, outside: false, unsubscribe: false });
+  const preview = usePreview(period, amountCent, chosen);
+  const isCurrent = !preview.isPlaceholderData && preview.data?.refundCent === amountCent;
+  const choice = (name: keyof typeof chosen, description?: string) => (
+    <Checkbox
+      label={t(name)}
+      description={description}
+      checked={chosen[name]}
+      onChange={(event) => setChosen({ ...chosen, [name]: event.currentTarget.checked })}
+    />
+  );
   const needsApproval = preview.data?.needsApproval === true;
   const words = { amount: moneyText(amountCent ?? 0) };
   const unanswered = requests.all.filter((one) => one.cycleNo === cycleNo);
@@ -101,7 +117,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
       isOpen
       isDangerous={!needsApproval}
       title={t('title', { cycleNo, orderNo })}
-      verb={needsApproval ? t('verbAsk') : t('verb', words)}
+      verb={needsApproval ? t('verbAsk') : t(chosen.outside ? 'verbRecord' : 'verb', words)}
       isIncomplete={
         amountCent === undefined || note.trim() === '' || !isCurrent || (preview.data?.refusal ?? null) !== null
       }
@@ -109,7 +125,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
       onConfirm={async () => {
         if (amountCent === undefined) return;
         const request = requests.begin({ cycleNo, amountCent });
-        const body = { amountCent, note: note.trim(), keepBenefits: keepsBenefits, key: request.key };
+        const body = { amountCent, note: note.trim(), ...chosen, key: request.key };
         const { status } = await api
           .post('/orders/{orderNo}/periods/{cycleNo}/refund', { ...period, ...body })
           .catch((error: unknown) => {
@@ -121,7 +137,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
             throw error;
           });
         requests.forget(request);
-        notifyDone(t(status === 'WAITING' ? 'waiting' : status === 'STARTED' ? 'started' : 'done', words));
+        notifyDone(t(status, words));
         changed();
       }}
     >
@@ -158,13 +174,11 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
         data-autofocus
       />
       <NoteField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
-      {preview.data?.mayKeepBenefits || keepsBenefits ? (
-        <Checkbox
-          label={t('keepBenefits')}
-          checked={keepsBenefits}
-          onChange={(event) => setKeepsBenefits(event.currentTarget.checked)}
-        />
-      ) : null}
+      {preview.data?.mayKeepBenefits || chosen.keepBenefits ? choice('keepBenefits') : null}
+      {shown.actions.some(({ action, isAllowed }) => action === 'unsubscribe' && isAllowed)
+        ? choice('unsubscribe')
+        : null}
+      {choice('outside', t('outsideHint'))}
       {amountCent === undefined ? null : (
         <PreviewBox title={t('willHappen')} preview={preview.data} error={preview.error} />
       )}
@@ -238,20 +252,22 @@ function useUnanswered(orderNo: string) {
 
 /** Loads the service's preview of the refund, 200 ms after the last key press. */
 function usePreview(
-  { orderNo, cycleNo }: { readonly orderNo: string; readonly cycleNo: string },
+  period: { readonly orderNo: string; readonly cycleNo: string },
   amountCent: number | undefined,
-  keepsBenefits: boolean,
+  chosen: Readonly<Record<'keepBenefits' | 'outside' | 'unsubscribe', boolean>>,
 ) {
   const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
   const [settled] = useDebouncedValue(amountCent, 200);
+  const flag = (name: keyof typeof chosen) => (chosen[name] ? 'true' : undefined);
+  const options = {
+    keepBenefits: flag('keepBenefits'),
+    outside: flag('outside'),
+    unsubscribe: flag('unsubscribe'),
+  } as const;
+  const query = { ...period, amountCent: settled, ...options };
   return useQuery({
-    queryKey: [path, orderNo, cycleNo, settled, keepsBenefits],
-    queryFn: ({ signal }) =>
-      api.get(
-        path,
-        { orderNo, cycleNo, amountCent: settled, keepBenefits: keepsBenefits ? 'true' : undefined },
-        signal,
-      ),
+    queryKey: [path, query],
+    queryFn: ({ signal }) => api.get(path, query, signal),
     enabled: settled !== undefined,
     placeholderData: keepPreviousData,
     staleTime: 0,

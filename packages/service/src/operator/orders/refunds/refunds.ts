@@ -1,6 +1,7 @@
 import { formatTime } from '@perennial/wire';
 import type { RefundOutcome } from '../../../gateways/gateway.js';
 import type { Queryable } from '../../../platform/db/database.js';
+import { insertOutsideRefund } from '../../../reconciliation/differences-sql.js';
 import {
   findPaymentOfCycle,
   formatTimeOrNull,
@@ -36,7 +37,7 @@ import {
   refusal,
 } from '../../operator.js';
 import { quoted, requireInteger, requireName } from '../../rules.js';
-import { requireLockedOrder } from '../orders.js';
+import { requireLockedOrder, unsubscribeLocked } from '../orders.js';
 import { type BenefitOfPeriod, findBenefitsOfOrder } from '../orders-sql.js';
 
 export interface RefundInput {
@@ -49,6 +50,10 @@ export interface RefundInput {
   readonly note?: string | undefined;
   /** Revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
   readonly keepBenefits?: boolean | undefined;
+  /** Records a refund that was made outside, for example by bank transfer. Nothing is sent. Unset: false. */
+  readonly outside?: boolean | undefined;
+  /** Ends the order in the same transaction. Unset: false. */
+  readonly unsubscribe?: boolean | undefined;
   /** The approval and its requester, if a second operator was asked. Unset: the acting operator is the requester. */
   readonly approval?: { readonly approvalId: string; readonly requestedBy: string } | undefined;
   /** If the refund needs a second operator, the reason for not asking one. */
@@ -93,7 +98,7 @@ interface BegunRefund extends RefundState {
 export async function finishRefund(operator: OperatorWithGateways, begun: BegunRefund): Promise<RefundedPeriod> {
   const { gateways } = operator;
   const { refund, isNew } = begun;
-  if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: false });
+  if (refund.status !== 'STARTED') return toRefundedPeriod({ ...begun, changed: isNew });
   const heard = isNew ? await sendRefund(gateways, refund) : await askRefund(gateways, refund);
   return toRefundedPeriod((await storeOutcome(operator, refund, heard)) ?? { ...begun, changed: isNew });
 }
@@ -128,7 +133,7 @@ export async function lockPeriodToRefund(
 }
 
 /**
- * Stores a new refund, or returns the refund with the same key. The caller has checked the request with
+ * Stores a new refund, or returns the refund with the same key. Ends the order before, if that was requested. The caller has checked the request with
  * `requireRefund`, and has locked the period.
  */
 export async function beginRefund(
@@ -137,9 +142,10 @@ export async function beginRefund(
   found: PeriodToRefund,
   asked: RefundInput,
 ): Promise<BegunRefund> {
-  const { key, note, keepBenefits = false, approval, withoutApproval } = asked;
+  const { key, note, keepBenefits = false, outside = false, approval, withoutApproval } = asked;
   const { order, payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
+  if (asked.unsubscribe) await unsubscribeLocked(tx, { actor, clock }, order, note ?? null);
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   const same = findRefundOfKey(refunds, asked, currency);
   if (same) return { refund: same, payment, benefits, isNew: false };
@@ -154,6 +160,7 @@ export async function beginRefund(
     key: key ?? null,
     note: note ?? null,
     keepBenefits,
+    outside,
     requestedBy: approval?.requestedBy ?? actor,
     startedAt: clock.now(),
     approvalId: approval ? Number(approval.approvalId) : null,
@@ -168,7 +175,9 @@ export async function beginRefund(
     withoutApproval,
     ...approval,
   };
-  await recordAudit(tx, { actor, action: 'order.refund', subject: String(order.orderNo), detail });
+  if (outside) await insertOutsideRefund(tx, refund.paymentChannelCode, detail.refundNo, amountCent, refund.startedAt);
+  const action = outside ? 'order.record-refund' : 'order.refund';
+  await recordAudit(tx, { actor, action, subject: String(order.orderNo), detail });
   return { refund, payment, benefits, isNew: true };
 }
 
@@ -190,7 +199,7 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
 /** Returns the refund with the same idempotency key. Throws if it differs from the requested one. */
 export function findRefundOfKey(
   refunds: readonly Refund[],
-  { key, amountCent, keepBenefits = false }: Pick<RefundInput, 'key' | 'amountCent' | 'keepBenefits'>,
+  { key, amountCent, keepBenefits = false, outside = false }: RefundInput,
   currency: string | undefined,
 ): Refund | undefined {
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
@@ -199,15 +208,15 @@ export function findRefundOfKey(
       'refund-key-used',
     )`the key ${quoted(same.key ?? '')} was already used for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
   }
-  if (same && keepBenefits !== same.keepBenefits) throw createOtherBenefits(same.key ?? '');
+  if (same && (keepBenefits !== same.keepBenefits || outside !== (same.status === 'OUTSIDE'))) {
+    throw createOtherOptions(same.key ?? '');
+  }
   return same;
 }
 
-/** Thrown if a request repeats an idempotency key, but differs in what it does with the benefits. */
-export const createOtherBenefits = (key: string): OperatorError =>
-  refusal(
-    'refund-key-benefits',
-  )`the key ${quoted(key)} was already used for a refund that treats the benefits differently`;
+/** Thrown if a request repeats an idempotency key with another choice about the benefits, or about where it is made. */
+export const createOtherOptions = (key: string): OperatorError =>
+  refusal('refund-key-differs')`the key ${quoted(key)} was already used for a refund with other options`;
 
 /**
  * Returns the amount to refund: the requested amount, or all that is left if no amount was requested. Throws if the
@@ -228,11 +237,11 @@ export function requireRefundableAmount(
       'period-not-paid',
     )`period ${cycleNo} of order ${orderNo} is ${status}: only a paid period can be refunded`;
   }
-  const { open: unsettled, openCent, leftCent } = sumRefunds(period);
+  const { open: unsettled, openCent, outsideCent, leftCent } = sumRefunds(period);
   const amountCent = askedCent ?? leftCent;
   if (leftCent > 0 && amountCent <= leftCent) return amountCent;
   const left = formatAmount(leftCent, currency);
-  const refunded = formatAmount(payment.refundAmountCent, currency);
+  const refunded = formatAmount(payment.refundAmountCent + outsideCent, currency);
   const paid = formatAmount(payment.amountCent, currency);
   if (openCent === 0) {
     throw refusal(
@@ -262,11 +271,10 @@ const MAX_AMOUNT_CENT = 100_000_000_000;
 const ifGiven = <T>(value: T | undefined, check: (value: T) => T) => (value === undefined ? undefined : check(value));
 
 export function requireRefund(input: RefundInput): RefundInput {
-  const { orderNo, cycleNo, amountCent, key, note, keepBenefits, approval, withoutApproval } = input;
+  const { orderNo, cycleNo, amountCent, key, note, approval, withoutApproval } = input;
+  const { keepBenefits, outside, unsubscribe } = input;
   return {
-    orderNo,
-    approval,
-    keepBenefits,
+    ...{ orderNo, approval, keepBenefits, outside, unsubscribe },
     cycleNo: requireInteger('the period', cycleNo, 1, 9999),
     amountCent: ifGiven(amountCent, (cents) => requireInteger('the amount in cents', cents, 1, MAX_AMOUNT_CENT)),
     key: ifGiven(key, (text) => requireName('the key', text)),
@@ -295,7 +303,10 @@ export function describeRefund(refund: Refund) {
     cycleNo: refund.cycleNo,
     paymentOrderNo: formatPaymentOrderNo(refund.orderNo, refund.cycleNo),
     amountCent: refund.amountCent,
-    /** STARTED: the result is unknown, and the institution is queried again. FAIL: the institution refused. */
+    /**
+     * STARTED: the result is unknown, and the institution is queried again. FAIL: the institution refused. OUTSIDE: it was
+     * made outside.
+     */
     status: refund.status,
     reason: refund.reason,
     key: refund.key,

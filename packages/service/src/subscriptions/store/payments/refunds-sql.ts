@@ -28,7 +28,8 @@ const REFUND_COLUMNS = columns({
   appId: 'text',
   paymentChannelCode: 'text',
   amountCent: 'bigint',
-  status: column<'STARTED' | 'SUCCESS' | 'FAIL'>('text'),
+  /** OUTSIDE: was made outside the service, and changes nothing that the channel sees. */
+  status: column<'STARTED' | 'SUCCESS' | 'FAIL' | 'OUTSIDE'>('text'),
   /** The institution's reason, if it refused the refund. */
   reason: 'text?',
   /** The operator's idempotency key. */
@@ -71,11 +72,16 @@ export const findPayingAttempt = declareFind({
   columns: columns({ tryNo: 'integer', paymentChannelCode: 'text' }),
 });
 
-/** Stores a refund. A job queries the institution after `askAfterSeconds` if the outcome is still unknown then. */
+/**
+ * Stores a refund. If it is STARTED, a job queries the institution after `askAfterSeconds` if the outcome is still unknown
+ * then.
+ */
 export const insertRefund = declareRequire({
   text: `insert into refunds as r (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
-       request_key, requested_by, note, started_at, ask_at, approval_id, keep_benefits)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')}, now() + $12::double precision * interval '1 s', $13, $14)
+       request_key, requested_by, note, started_at, ask_at, approval_id, keep_benefits,
+       status)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${fromEpochMs('$11')},
+       case $15 when 'STARTED' then now() + $12::double precision * interval '1 s' end, $13, $14, $15)
      returning ${REFUND_FIELDS}`,
   parameters: {
     orderNo: 'bigint',
@@ -92,6 +98,7 @@ export const insertRefund = declareRequire({
     askAfterSeconds: 'double precision',
     approvalId: 'bigint?',
     keepBenefits: 'boolean',
+    status: column<'STARTED' | 'OUTSIDE'>('text'),
   },
   columns: REFUND_COLUMNS,
 });
