@@ -14,6 +14,13 @@ export const channelQuery = (appId: string) =>
     queryKey: ['/channels', appId],
     queryFn: ({ signal }) => api.get('/channels/{appId}', { appId }, signal),
   });
+export const setupQuery = (appId: string) =>
+  queryOptions({
+    queryKey: ['/channels', appId, 'setup'],
+    queryFn: ({ signal }) => api.get('/channels/{appId}/setup', { appId }, signal),
+    // Polled until the first order, because the channel's calls complete some of the steps.
+    refetchInterval: ({ state }) => (state.data?.isLive ? false : 15_000),
+  });
 export const productsQuery = queryOptions({
   queryKey: ['/products'],
   queryFn: async ({ signal }) => (await api.get('/products', {}, signal)).products,

@@ -5,17 +5,18 @@ import { createCallCounter } from '../../src/gateways/call-counts.js';
 import { storeCalls } from '../../src/gateways/call-counts-sql.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { createChannel } from '../../src/operator/provisioning/channels.js';
+import { authorizeProduct, createProduct } from '../../src/operator/provisioning/products.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { operatorStage } from '../console/operators.js';
 import { createPersonWithPassword } from '../console/support.js';
 import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { attachBridge } from '../support/bridged-channel.js';
-import { demoChannel, requestAt } from '../support/demo.js';
+import { collectRequest, demoChannel, requestAt } from '../support/demo.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/processes.js';
 import { createOrderWithEvents } from '../webhooks/outcomes.js';
-import { consoleBrowser, ON_THIS_MACHINE } from './console.js';
-import { browserOfFile } from './support.js';
+import { consoleBrowser, isLoaded, ON_THIS_MACHINE } from './console.js';
+import { browserOfFile, scrollsSideways } from './support.js';
 
 const browser = browserOfFile();
 const on = ofFile(() => operatorStage(ON_THIS_MACHINE));
@@ -200,9 +201,38 @@ it('a new channel shows its open steps until the first order', async () => {
   await page.getByText('0 of 7 steps done').waitFor();
   await page.getByRole('link', { name: 'Test the callback' }).click();
   await page.waitForURL(/tab=callbacks/);
+  // A step that is done here is checked off without a reload.
+  await page.getByRole('link', { name: 'Authorize a product' }).click();
+  await page.getByRole('combobox', { name: 'Authorize product' }).click();
+  await page.getByRole('option', { name: /TEST_SPU_001/ }).click();
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  await page.getByText('1 of 7 steps done').waitFor();
   await page.goto('/console/channels/test_demo');
   await page.getByRole('tab', { name: 'General' }).waitFor();
   // The steps come with an answer of their own, which shows nothing for this channel.
   await page.waitForLoadState('networkidle');
   expect(await page.getByRole('heading', { name: 'Until the first order' }).count()).toBe(0);
+});
+
+it('names of 100 characters fit on a desktop and on a small phone', async () => {
+  const name = 'Family membership with everything included, '.repeat(3).slice(0, 100);
+  await createProduct(on.operator, {
+    ...{ productCode: 'LONG_NAME', productName: name, settlementModes: ['CHANNEL_COLLECT'], amountCent: 1990 },
+    ...{ periodType: 'MONTH', period: 1, totalCycles: 12 },
+    benefits: [{ benefitCode: 'LONG_BENEFIT', faceValueCent: 100, name }],
+  });
+  await authorizeProduct(on.operator, { appId: 'test_demo', productCode: 'LONG_NAME' });
+  await on.sql(`update channels set name = $1 where app_id = 'test_demo'`, [name]);
+  const { data } = await on.channel.call('orders/create', collectRequest(on.channel, { productCode: 'LONG_NAME' }));
+  for (const width of [1280, 320]) {
+    const page = await at.person('viewer', `viewer-${width}`, { viewport: { width, height: 900 } });
+    for (const path of ['products', 'products/LONG_NAME', 'channels', 'orders', `orders/${data.orderNo}`, 'settlement']) {
+      await page.goto(`/console/${path}`);
+      await page.getByText(name).first().waitFor();
+      await isLoaded(page);
+      expect(await scrollsSideways(page), `${path} at ${width}`).toBe(false);
+      const wide = `[...document.querySelectorAll('table')].some((table) => table.scrollWidth > table.parentElement.clientWidth)`;
+      expect(await page.evaluate(wide), `a table of ${path} at ${width}`).toBe(false);
+    }
+  }
 });

@@ -1,7 +1,7 @@
 import { Box, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { places } from '../../address/places.ts';
-import { api } from '../../api/client.ts';
+import { setupQuery } from '../../api/catalog.ts';
 import type { ChannelSetup } from '../../api/types.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { CheckIcon, ClockIcon } from '../../icons/icons.tsx';
@@ -44,10 +44,7 @@ const PLACES: Readonly<Record<Step['step'], (appId: string) => string>> = {
 /** Shows the steps of a new channel until its first order. Every step is derived from data. */
 export function SetupChecklist({ appId }: { readonly appId: string }) {
   const t = useTexts();
-  const { data } = useQuery({
-    queryKey: ['/channels', appId, 'setup'],
-    queryFn: ({ signal }) => api.get('/channels/{appId}/setup', { appId }, signal),
-  });
+  const { data } = useQuery(setupQuery(appId));
   if (!data || data.isLive) return null;
   const done = data.steps.filter(({ state }) => state !== 'OPEN').length;
   return (

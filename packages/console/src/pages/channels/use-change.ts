@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { channelQuery, channelsQuery } from '../../api/catalog.ts';
+import { channelQuery, channelsQuery, setupQuery } from '../../api/catalog.ts';
 import { api } from '../../api/client.ts';
 import type { Channel, ChannelChange } from '../../api/types.ts';
 import { notifySaved } from '../../parts/notify.ts';
@@ -9,12 +9,13 @@ export interface ChannelTabProps {
   readonly channel: Channel;
 }
 
-/** Returns a function that caches a changed channel, so that all tabs show the change. */
+/** Returns a function that caches a changed channel, so that all tabs and the setup checklist show the change. */
 export function useTakeChannel() {
   const queries = useQueryClient();
   return (channel: Channel) => {
     queries.setQueryData(channelQuery(channel.appId).queryKey, channel);
     void queries.invalidateQueries({ queryKey: channelsQuery.queryKey, exact: true });
+    void queries.invalidateQueries({ queryKey: setupQuery(channel.appId).queryKey });
   };
 }
 

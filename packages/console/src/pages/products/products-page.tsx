@@ -30,7 +30,12 @@ export default function ProductsPage() {
   const found = useQuery(productsQuery);
   const [isAdding, setAdding] = useState(false);
   const columns: readonly Column<Product>[] = [
-    { id: 'name', header: t('name'), cell: ({ productName }) => productName },
+    {
+      id: 'name',
+      header: t('name'),
+      cell: ({ productName }) => <span title={productName}>{productName}</span>,
+      grows: 'third',
+    },
     {
       id: 'version',
       header: t('version'),

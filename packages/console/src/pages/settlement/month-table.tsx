@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { places } from '../../address/places.ts';
@@ -144,19 +144,12 @@ interface OpenerProps {
 
 function Opener({ name, isOpen, onToggle }: OpenerProps) {
   const t = useTexts();
+  const Icon = isOpen ? ChevronDownIcon : ChevronRightIcon;
   return (
-    <Button
-      variant="transparent"
-      size="compact-sm"
-      px={0}
-      c="inherit"
-      leftSection={isOpen ? <ChevronDownIcon size={14} /> : <ChevronRightIcon size={14} />}
-      aria-expanded={isOpen}
-      title={t('showProducts', { name })}
-      onClick={onToggle}
-    >
+    <UnstyledButton fz="inherit" aria-expanded={isOpen} title={t('showProducts', { name })} onClick={onToggle}>
+      <Icon size={14} style={{ marginInlineEnd: 6, verticalAlign: '-2px' }} />
       {name}
-    </Button>
+    </UnstyledButton>
   );
 }
 
