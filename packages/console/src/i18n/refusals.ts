@@ -210,6 +210,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
 
 /** Chinese words for values. */
 export const CHINESE_WORDS: Readonly<Record<string, string>> = {
+  receipt: '收据',
   'the note': '备注',
   'the reason': '原因',
   'the comment': '评论',

@@ -247,7 +247,8 @@ export class FileAnswer {
   constructor(
     readonly name: string,
     readonly type: string,
-    readonly pieces: AsyncIterable<string>,
+    readonly pieces: AsyncIterable<string> | readonly string[],
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 }
 

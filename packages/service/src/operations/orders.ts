@@ -8,6 +8,7 @@ import { dismissMention, listMentions } from '../operator/orders/mentions.js';
 import { addNote } from '../operator/orders/notes.js';
 import { retryPeriod, unsubscribeOrder } from '../operator/orders/orders.js';
 import { previewRefund, previewUnsubscribe } from '../operator/orders/previews.js';
+import { showReceipt } from '../operator/orders/receipt.js';
 import { checkRedemptionLink, createRedemptionLink } from '../operator/orders/redemption-links.js';
 import type { RefundLimits } from '../operator/orders/refunds/second-person.js';
 import { type OrderView, showOrder } from '../operator/orders/show-order.js';
@@ -17,9 +18,10 @@ import { NotAllowedError } from '../operator/people/not-allowed.js';
 import { mayDo } from '../operator/people/roles.js';
 import { requireInteger } from '../operator/rules.js';
 import * as schemas from '../operator/schemas/orders.js';
+import { RECEIPT_STYLE_SOURCE } from '../redeem/page/receipt.js';
 import { parseWholeNumber } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
-import { type CommandField, type Context, command, operation } from './operation.js';
+import { type CommandField, type Context, command, FileAnswer, operation } from './operation.js';
 import { advanceText, orderReport, refundText } from './texts/order-text.js';
 
 const CYCLE_NO: CommandField = ['<cycle-no>', 'number of the period, from 1', parseWholeNumber];
@@ -113,6 +115,21 @@ export const orderOperations = [
       text: ({ orderNo, cycleNo, changed }) =>
         `period ${cycleNo} of order ${orderNo} ${changed ? 'is due now' : 'was already due'}: a running service debits ` +
         'it as soon as its payment channel may be used',
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: '/orders/{orderNo}/periods/{cycleNo}/receipt',
+    summary: 'The receipt of a paid period, a page to print',
+    query: schemas.receiptQuery,
+    answer: schemas.receipt,
+    run: async (operator, input) => {
+      const { cycleNo, orderNo, lang } = withPeriod(input);
+      const page = await showReceipt(operator, { orderNo, cycleNo, lang });
+      return new FileAnswer(`receipt-${orderNo}-${cycleNo}.html`, 'text/html; charset=utf-8', [page], {
+        'content-disposition': 'inline',
+        'content-security-policy': `default-src 'none'; style-src ${RECEIPT_STYLE_SOURCE}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      });
     },
   }),
   operation({

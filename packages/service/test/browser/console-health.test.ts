@@ -226,7 +226,14 @@ it('names of 100 characters fit on a desktop and on a small phone', async () => 
   const { data } = await on.channel.call('orders/create', collectRequest(on.channel, { productCode: 'LONG_NAME' }));
   for (const width of [1280, 320]) {
     const page = await at.person('viewer', `viewer-${width}`, { viewport: { width, height: 900 } });
-    for (const path of ['products', 'products/LONG_NAME', 'channels', 'orders', `orders/${data.orderNo}`, 'settlement']) {
+    for (const path of [
+      'products',
+      'products/LONG_NAME',
+      'channels',
+      'orders',
+      `orders/${data.orderNo}`,
+      'settlement',
+    ]) {
       await page.goto(`/console/${path}`);
       await page.getByText(name).first().waitFor();
       await isLoaded(page);

@@ -113,7 +113,7 @@ it('an admin finds a user by mobile, sees why a debit failed, retries it, refund
   expect(await past.innerText()).not.toMatch(/\b(FAIL_RETRY|REFUND_PART|SUCCESS|ACTIVE)\b/);
 });
 
-it('the page of an order names what is wrong, and links to the product and the channel', async () => {
+it('the page of an order names what is wrong, and links to the product, the channel and a receipt', async () => {
   const orderNo = await on.paidOrder();
   await on.sql(`update orders set created_at = '2027-01-31 10:00:00+08' where order_no = $1`, [orderNo]);
   const subject = `${orderNo}000101`;
@@ -131,6 +131,13 @@ it('the page of an order names what is wrong, and links to the product and the c
   expect(await page.locator('a[href="/console/channels/test_demo"]').count()).toBe(1);
   const times = page.getByRole('list', { name: 'History' }).locator('time');
   expect(await times.first().innerText()).toMatch(/\d\d:\d\d:\d\d$/);
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Receipt' }).click();
+  const receipt = await opened;
+  expect(await receipt.locator('dt').allInnerTexts()).toContain('Payment order number');
+  // The policy allows the document's own style.
+  expect(await receipt.evaluate<string>(`getComputedStyle(document.querySelector('dl div')).display`)).toBe('flex');
+  await receipt.close();
   await notice.click();
   await page.getByRole('dialog').getByText(subject).waitFor();
 });

@@ -1,6 +1,7 @@
 import { redeemUrl } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
 import { setBranding } from '../../src/operator/provisioning/branding.js';
+import { consoleClient } from '../console/support.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { refundStage } from '../refunds/support.js';
 import { unique } from '../support/demo.js';
@@ -46,15 +47,52 @@ describe('payments', () => {
     const page = await open(path);
     const text = textOf(page);
     expect(text).toContain('Payments 30 Jun 2026 Period 6 ¥19.90 Partly refunded ¥3.00 refunded on 1 Feb 2026');
-    expect(text).toContain('¥5.00 refunded on 31 Jan 2026 31 May 2026 Period 5 ¥19.90 Refunded ¥19.90 refunded on');
-    expect(text).toContain('30 Apr 2026 Period 4 ¥19.90 Paid 31 Mar 2026 Period 3 ¥19.90 Paid All 6 payments');
+    expect(text).toContain(
+      '¥5.00 refunded on 31 Jan 2026 Receipt 31 May 2026 Period 5 ¥19.90 Refunded ¥19.90 refunded on',
+    );
+    expect(text).toContain(
+      '30 Apr 2026 Period 4 ¥19.90 Paid Receipt 31 Mar 2026 Period 3 ¥19.90 Paid Receipt All 6 payments',
+    );
     expect(text).toContain('Next payment ¥19.90 31 Jul 2026');
     expect(text).toContain('Last payment 30 Jun 2026 · ¥19.90');
     const all = textOf(await open(linkIn(page, 'All 6 payments')));
-    expect(all).toMatch(/Payments 30 Jun 2026 .* 28 Feb 2026 Period 2 ¥19\.90 Paid 31 Jan 2026 Period 1 ¥19\.90 Paid/);
+    expect(all).toMatch(
+      /Payments 30 Jun 2026 .* 28 Feb 2026 Period 2 ¥19\.90 Paid Receipt 31 Jan 2026 Period 1 ¥19\.90 Paid/,
+    );
     const chinese = await read(path, 'zh');
     expect(chinese).toContain('付款记录 2026年6月30日 第 6 期 ¥19.90 部分退款 已于 2026年2月1日退款 ¥3.00');
     expect(chinese).toContain('2026年5月31日 第 5 期 ¥19.90 已退款 已于 2026年1月31日退款 ¥19.90');
+  });
+
+  it('a paid period has a receipt in both languages, which loads nothing; support gets the same', async () => {
+    const { orderNo, path } = await debited();
+    await advance(orderNo, { cycles: 1 });
+    await advance(orderNo, { outcomes: ['FAIL'], cycles: 1 });
+    await on.refund({ orderNo, cycleNo: 2, amountCent: 500 });
+    const page = await open(path);
+    const receipt = linkIn(page, 'Receipt');
+    const { status, headers, text } = await open(receipt);
+    expect(status).toBe(200);
+    const lines =
+      'Receipt Seller Demo channel Product Monthly membership Period 2 of 12 28 Feb 2026 – 31 Mar 2026 Amount ¥19.90 ' +
+      `Paid 28 Feb 2026, 12:00 Paid with Mock Pay •••• 4567 Payment order number ${orderNo}0002 Order number ${orderNo} ` +
+      'Refund ¥5.00 refunded on 31 Jan 2026 After refunds ¥14.90 Times are Beijing time (UTC+8).';
+    expect(textOf({ text })).toContain(`Back to your benefits 中文 ${lines}`);
+    expect(text).not.toMatch(/<(?:link|script|img)/);
+    expect(headers['content-security-policy']).toMatch(/style-src 'sha256-[\w+/=]+';/);
+    const chinese = await read(receipt, 'zh');
+    expect(chinese).toContain(`支付订单号 ${orderNo}0002`);
+    expect(chinese).toContain('退款 已于 2026年1月31日退款 ¥5.00 退款后金额 ¥14.90');
+    // A failed period, a period that has not begun, and a changed link have none.
+    for (const none of [receipt.replace('from=2', 'from=3'), receipt.replace('from=2', 'from=9'), `${receipt}0`]) {
+      expect((await open(none)).status, none).toBe(404);
+    }
+    const support = await consoleClient(on.service, 'support');
+    const ofSupport = await support.send('GET', `/orders/${orderNo}/periods/2/receipt?lang=en`);
+    expect(ofSupport.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(ofSupport.headers.get('content-disposition')).toBe('inline');
+    expect(textOf({ text: ofSupport.body })).toContain(lines);
+    expect((await support.get(`/orders/${orderNo}/periods/3/receipt?lang=en`)).status).toBe(404);
   });
 
   it('the subscription: the card, the start, the last payment, and what remains', async () => {
@@ -135,7 +173,9 @@ describe('payments', () => {
     expect(await read(path, 'zh')).toContain('第 2 期扣款失败 银行未通过此次扣款。未扣款，本期无权益。');
     await advance(orderNo, { cycles: 1 });
     const later = await read(path);
-    expect(later).toContain('31 Mar 2026 Period 3 ¥19.90 Paid 28 Feb 2026 Period 2 ¥19.90 Failed The bank declined');
+    expect(later).toContain(
+      '31 Mar 2026 Period 3 ¥19.90 Paid Receipt 28 Feb 2026 Period 2 ¥19.90 Failed The bank declined',
+    );
     expect(later).not.toContain('no further attempts');
     expect(await read(path, 'zh')).toContain(
       '2026年2月28日 第 2 期 ¥19.90 扣款失败 银行未通过此次扣款。 未扣款，本期无权益。',

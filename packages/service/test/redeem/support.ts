@@ -136,7 +136,7 @@ export const codesOf = ({ text }: Reply): string[] =>
   [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, code = '']) => code);
 
 /** Returns the visible text. */
-export const textOf = ({ text }: Reply): string =>
+export const textOf = ({ text }: Pick<Reply, 'text'>): string =>
   text
     .replace(/<\/?(?:bdi|wbr|span class="(?:date|to)"|span|strong)>/g, '')
     .replace(/<[^>]*>/g, ' ')

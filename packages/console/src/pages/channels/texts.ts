@@ -6,7 +6,10 @@ export const useTexts = dictionary({
   add: ['New channel', '新增渠道'],
   addVerb: ['Create channel', '创建渠道'],
   name: ['Name', '名称'],
-  nameHint: ['Users see it on the redemption page, unless Branding has a display name.', '品牌未设置展示名称时，用户会在兑换页看到此名称。'],
+  nameHint: [
+    'Users see it on the redemption page, unless Branding has a display name.',
+    '品牌未设置展示名称时，用户会在兑换页看到此名称。',
+  ],
   baseUrl: ['Base URL', 'API 地址'],
   appId: ['App ID', 'App ID'],
   appIdHint: ['Lower-case letters, digits and _. Leave empty to generate one.', '小写字母、数字和 _；留空则自动生成。'],

@@ -1,8 +1,10 @@
 import { Button, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
+import { addressOf } from '../../api/client.ts';
 import type { Benefit, Order, OrderAnswer, Period } from '../../api/order-types.ts';
 import { useDeclineText } from '../../catalog/decline-kinds.ts';
+import { useLanguage } from '../../i18n/language.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable, type DataTableProps, PHONE } from '../../parts/lists/data-table.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -27,6 +29,7 @@ const ofPeriod = columnsOf<Period>();
 
 export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps) {
   const t = useTexts();
+  const language = useLanguage();
   const declineText = useDeclineText();
   const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
   const periods = shown.order.payments.toReversed();
@@ -61,7 +64,21 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
     // On a phone the reason has its own line, because a card has no room for it beside the title.
     ...(isPhone ? [ofPeriod.of(t('why'), besides, { inCard: 'text' })] : []),
     ofPeriod.of(t('due'), ({ expectPayTime }) => <Time value={expectPayTime} />),
-    ofPeriod.of(t('paidAt'), ({ paidAt }) => <Time value={paidAt} />),
+    ofPeriod.of(t('paidAt'), ({ paidAt, cycleNo }) => (
+      <>
+        <Time value={paidAt} />
+        {paidAt === null ? null : (
+          <a
+            className={`tiny ${styles.receipt}`}
+            href={addressOf(`/orders/${shown.order.orderNo}/periods/${cycleNo}/receipt`, { lang: language })}
+            target="_blank"
+            rel="noreferrer"
+          >
+            {t('receipt')}
+          </a>
+        )}
+      </>
+    )),
     ofPeriod.of(
       t('amount'),
       ({ amountCent, refundAmountCent }) => (
@@ -142,14 +159,18 @@ export function BenefitsSection({ order }: { readonly order: Order }) {
   const benefits = order.payments.toReversed().flatMap((period) => period.benefits);
   const statusOf = ({ status, codeStatus }: Benefit) => (codeStatus === 'PENDING' ? 'PENDING' : status);
   const columns = [
-    ofBenefit.of(t('benefit'), ({ name, benefitCode, faceValueCent }) => (
-      <>
-        <span title={benefitCode}>{name}</span>
-        <div className="tiny quiet">
-          <Money cents={faceValueCent} />
-        </div>
-      </>
-    )),
+    ofBenefit.of(
+      t('benefit'),
+      ({ name, benefitCode, faceValueCent }) => (
+        <>
+          <span title={benefitCode}>{name}</span>
+          <div className="tiny quiet">
+            <Money cents={faceValueCent} />
+          </div>
+        </>
+      ),
+      { grows: 'wraps' },
+    ),
     ofBenefit.count(t('period'), 'cycleNo'),
     ofBenefit.of(
       t('status'),

@@ -38,6 +38,7 @@ export const useTexts = dictionary({
   periodsCaption: ['Periods, latest first', '账期，按期数倒序'],
   due: ['Due', '应扣时间'],
   paidAt: ['Paid', '支付时间'],
+  receipt: ['Receipt', '收据'],
   tries: ['Attempts', '扣款次数'],
   benefits: ['Benefits', '权益'],
   claimedBenefits: ['Claimed', '已领权益'],

@@ -78,11 +78,12 @@ const personOf = ({ personId, name, role, sessionId }: SessionRow): SignedInPers
   sessionId,
 });
 
-function sendFile(reply: FastifyReply, { name, type, pieces }: FileAnswer, log: Logger): FastifyReply {
+function sendFile(reply: FastifyReply, { name, type, pieces, headers }: FileAnswer, log: Logger): FastifyReply {
   const stream = Readable.from(pieces);
   stream.on('error', (err) => log.error({ err, requestId: reply.request.id }, 'fault'));
   return reply
     .header('content-disposition', `attachment; filename="${name.replaceAll(/[^\w.-]/g, '_')}"`)
+    .headers(headers)
     .type(type)
     .send(stream);
 }

@@ -45,11 +45,17 @@ export interface PageAnswer {
   readonly page: string;
   readonly channel?: Pick<Channel, 'frameOrigins'>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Allows a style inside the page, in place of the page's style file. */
+  readonly styleSource?: string;
 }
 
 export function sendPage(reply: FastifyReply, answer: PageAnswer, halfCloseMs: number): FastifyReply {
-  const { status, texts, page, channel, headers } = answer;
+  const { status, texts, page, channel, headers, styleSource } = answer;
   void reply.code(status).headers(pageHeaders(texts, channel?.frameOrigins ?? NO_ORIGINS));
+  if (styleSource) {
+    const policy = String(reply.getHeader('content-security-policy'));
+    void reply.header('content-security-policy', policy.replace(`style-src 'self'`, `style-src ${styleSource}`));
+  }
   if (headers) void reply.headers(headers);
   return reply.getHeader('connection') === 'close' ? answerAndHalfClose(reply, page, halfCloseMs) : reply.send(page);
 }

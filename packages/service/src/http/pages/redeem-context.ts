@@ -83,7 +83,7 @@ export function createRedeemContext(deps: RedeemDeps, halfCloseMs: number) {
     reply: FastifyReply,
     { texts }: Frame,
     page: string,
-    { status = 200, ...more }: Partial<Pick<PageAnswer, 'status' | 'channel' | 'headers'>> = {},
+    { status = 200, ...more }: Partial<Pick<PageAnswer, 'status' | 'channel' | 'headers' | 'styleSource'>> = {},
   ): FastifyReply {
     return sendPage(reply, { status, texts, page, ...more }, halfCloseMs);
   }

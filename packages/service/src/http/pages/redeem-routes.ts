@@ -96,6 +96,7 @@ export function addRedeemRoutes(
     for (const list of LISTS) {
       pages.get(`/redeem${LIST_PATHS[list]}`, (request, reply) => views.sendList(reply, list, readAsked(request)));
     }
+    pages.get('/redeem/receipt', (_request, reply) => views.sendReceipt(reply));
     pages.get('/redeem/payments', (_request, reply) => views.sendPayments(reply));
     pages.get<{ Params: { '*': string } }>(OTHER_PATHS, async (request, reply) => {
       const asset = ASSETS.find(({ name }) => name === request.params['*']);

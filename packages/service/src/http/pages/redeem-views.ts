@@ -1,12 +1,16 @@
 import type { FastifyReply } from 'fastify';
 import { createBatcher } from '../../platform/db/sharing/batcher.js';
+import { html } from '../../redeem/html.js';
 import type { SignedLink } from '../../redeem/link.js';
+import { pageAddress } from '../../redeem/page/addresses.js';
+import { renderSwitch } from '../../redeem/page/layout.js';
 import { renderListPage, renderPaymentsPage } from '../../redeem/page/list-pages.js';
+import { RECEIPT_STYLE_SOURCE, renderReceipt } from '../../redeem/page/receipt.js';
 import { renderRedeemPage } from '../../redeem/page/redeem-page.js';
 import type { JustClaimed } from '../../redeem/store/benefits-sql.js';
 import { readRedeemList } from '../../redeem/store/list-page-sql.js';
 import { type AskedPage, listPageBenefits, type ReadPage, readRedeemPages } from '../../redeem/store/main-page-sql.js';
-import { readRedeemPayments } from '../../redeem/store/payments-sql.js';
+import { readReceipt, readRedeemPayments } from '../../redeem/store/payments-sql.js';
 import type { BenefitList } from '../../redeem/store/ranked-benefits-sql.js';
 import { type AskedAddress, readAsked, readBenefit, readDone } from './redeem-asked.js';
 import type { RedeemContext } from './redeem-context.js';
@@ -16,7 +20,7 @@ const MAX_CYCLE_NO = 9_999;
 export type RedeemViews = ReturnType<typeof createRedeemViews>;
 
 /** Creates the pages that show an order: the main page, its lists of benefits, and its payments. */
-export function createRedeemViews({ deps, callers, open }: RedeemContext) {
+export function createRedeemViews({ deps, callers, open, refuse, send }: RedeemContext) {
   const { clock } = deps;
   /** Reads pages. Pages that are opened at the same time share a statement. */
   const readPage = createBatcher<AskedPage, ReadPage | undefined>({
@@ -70,9 +74,24 @@ export function createRedeemViews({ deps, callers, open }: RedeemContext) {
         : sendRedeemPage(reply, link, undefined, notice);
     },
 
+    sendReceipt(reply: FastifyReply) {
+      const { link, from } = readAsked(reply.request);
+      return open(
+        reply,
+        link,
+        (db, channelId, orderNo) => readReceipt(db, channelId, orderNo, readCycleNo(from) ?? 0),
+        (frame, visited) => {
+          const ways = html`<a href="${pageAddress(frame, visited.link)}">${frame.texts.back}</a> ${renderSwitch(frame)}`;
+          const page = renderReceipt(frame, visited, ways);
+          const { channel } = visited;
+          return page ? send(reply, frame, page, { channel, styleSource: RECEIPT_STYLE_SOURCE }) : refuse(reply);
+        },
+      );
+    },
+
     sendPayments(reply: FastifyReply) {
       const { link, from } = readAsked(reply.request);
-      const fromCycleNo = /^[1-9]\d{0,3}$/.test(from ?? '') ? Number(from) : MAX_CYCLE_NO;
+      const fromCycleNo = readCycleNo(from) ?? MAX_CYCLE_NO;
       return open(
         reply,
         link,
@@ -82,6 +101,8 @@ export function createRedeemViews({ deps, callers, open }: RedeemContext) {
     },
   };
 }
+
+const readCycleNo = (text = ''): number | undefined => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined);
 
 /** Returns the status of a page, by its notice of a refused claim. */
 const statusOf = (notice: string | undefined): number => (notice === undefined ? 200 : 409);

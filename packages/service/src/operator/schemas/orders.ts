@@ -190,6 +190,10 @@ export const refundAnswer = Type.Object({
   changed,
 });
 
+export const receiptQuery = Type.Object({ lang: oneOf('en', 'zh') });
+/** HTML. */
+export const receipt = Type.String();
+
 export const previewQuery = Type.Object({
   amountCent: Type.Optional(inDigits(15)),
   keepBenefits: Type.Optional(oneOf('true')),

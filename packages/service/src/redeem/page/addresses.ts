@@ -3,7 +3,7 @@ import { type SignedLink, toFormLinkFields, toLinkQuery } from '../link.js';
 import type { BenefitPosition } from '../store/benefits-sql.js';
 import type { Frame } from './layout.js';
 
-export type PagePath = '' | '/benefits' | '/codes' | '/past' | '/payments' | '/unsubscribe' | '/ended';
+export type PagePath = '' | '/benefits' | '/codes' | '/past' | '/payments' | '/receipt' | '/unsubscribe' | '/ended';
 
 /** The parts of a frame that URLs contain. */
 export type Way = Pick<Frame, 'root' | 'lang'>;

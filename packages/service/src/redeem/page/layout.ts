@@ -67,7 +67,7 @@ ${seller && renderFooter(frame, hasSellerLinks ? { ...seller, shopUrl: undefined
 }
 
 /** Renders the link to the page in the other language. */
-const renderSwitch = ({ texts, switchAddress }: Frame): Html =>
+export const renderSwitch = ({ texts, switchAddress }: Frame): Html =>
   html`<a class="switch" href="${switchAddress()}" lang="${texts.other.lang}" hreflang="${texts.other.lang}" rel="nofollow">${texts.other.name}</a>`;
 
 /** Renders the seller's name and logo, the link back to the seller, and the language switch. */

@@ -131,7 +131,7 @@ export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): 
   const { order, payments } = visit.read;
   const mode = frame.texts.mode[order.settlementMode];
   const shown = payments.slice(0, PAGE_ENTRIES);
-  const items = takeFitting(shown, MAX_ENTRY_BYTES, (payment) => renderPayment(frame, order, payment));
+  const items = takeFitting(shown, MAX_ENTRY_BYTES, (payment) => renderPayment(frame, visit.link, order, payment));
   const note = mode.historyNote?.(sellerOf(visit.channel).nameHtml);
   const next = payments[items.length];
   return renderList(frame, visit, {

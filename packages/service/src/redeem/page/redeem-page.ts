@@ -142,7 +142,7 @@ function renderPayments(
   if (payments.length === 0) return undefined;
   const { texts } = frame;
   const mode = texts.mode[order.settlementMode];
-  const items = takeFitting(payments, MAX_PAYMENTS_BYTES, (payment) => renderPayment(frame, order, payment));
+  const items = takeFitting(payments, MAX_PAYMENTS_BYTES, (payment) => renderPayment(frame, link, order, payment));
   const all =
     order.cycleNo > items.length &&
     html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/payments')}">${mode.allHistory(order.cycleNo)}</a></p>\n`;

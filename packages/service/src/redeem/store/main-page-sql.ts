@@ -6,7 +6,7 @@ import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
 import { type BenefitRow, benefitFields, type JustClaimed, toPlaceValues, WITH_DETAILS } from './benefits-sql.js';
 import { FROM_ORDER, PRODUCT, PRODUCT_COLUMNS, type RedeemProduct } from './order-sql.js';
 import { FIRST_CODES, FIRST_PAYMENTS, FIRST_TO_CLAIM } from './page-sizes.js';
-import { latestPayments, type PaymentRow } from './payments-sql.js';
+import { latestPayments, type PaymentRow, type PayWith } from './payments-sql.js';
 import {
   IS_PAST,
   LISTED_FIELDS,
@@ -15,12 +15,6 @@ import {
   rankBenefits,
   rankedBenefitsSql,
 } from './ranked-benefits-sql.js';
-
-/** The institution and the card that are debited. */
-export interface PayWith {
-  readonly name: string;
-  readonly cardTail: string;
-}
 
 export interface LastPaid {
   readonly at: number;

@@ -29,6 +29,12 @@ interface RefundRow {
   readonly at: number;
 }
 
+/** The institution and the card that are debited. */
+export interface PayWith {
+  readonly name: string;
+  readonly cardTail: string;
+}
+
 /** `payments` has one more entry than a page shows, if there are more. */
 export type RedeemPayments = RowOf<typeof readRedeemPayments>;
 
@@ -56,5 +62,24 @@ select c.version, ${ORDER_FIELDS}, ${PRODUCT},
 ${FROM_ORDER}`,
   parameters: ['bigint', 'bigint', 'integer'],
   columns: joinColumns(PRODUCT_COLUMNS, columns({ payments: column<readonly PaymentRow[]>('json') })),
+  value: withOrder,
+});
+
+export type RedeemReceipt = RowOf<typeof readReceipt>;
+
+/** Reads one period, and how it was paid. */
+export const readReceipt = declareFind({
+  name: 'redeem-receipt',
+  text: `
+select c.version, ${ORDER_FIELDS}, ${PRODUCT}, ${latestPayments('p.cycle_no = $3', 1)} as payments,
+  (select json_build_object('name', pc.display_name, 'cardTail', a.card_tail)
+   from debit_attempts d join agreements a using (agreement_id) join payment_channels pc on pc.code = d.payment_channel_code
+   where d.order_no = o.order_no and d.cycle_no = $3 and d.status = 'SUCCESS' order by d.try_no desc limit 1) as "payWith"
+${FROM_ORDER}`,
+  parameters: ['bigint', 'bigint', 'integer'],
+  columns: joinColumns(
+    PRODUCT_COLUMNS,
+    columns({ payments: column<readonly PaymentRow[]>('json'), payWith: column<PayWith>('json?') }),
+  ),
   value: withOrder,
 });

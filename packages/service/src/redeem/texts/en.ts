@@ -202,6 +202,16 @@ export const en = {
   refunded: (amount: string, on: Html) => html`${amount} refunded on ${on}`,
   earlierRefunds: (count: number) => times(count, 'and 1 earlier refund', 'and # earlier refunds'),
 
+  receipt: {
+    title: 'Receipt',
+    seller: 'Seller',
+    product: 'Product',
+    amount: 'Amount',
+    number: 'Payment order number',
+    refund: 'Refund',
+    left: 'After refunds',
+  },
+
   keepTitle: 'Keep this page',
   /** `isLast`: the user will get no further link. */
   keepText: (time: Html, isLast: boolean) =>

@@ -182,6 +182,16 @@ export const zh: Texts = {
   refunded: (amount, on) => html`已于 ${on}<wbr>退款 ${amount}`,
   earlierRefunds: (count) => `另有 ${count} 笔更早的退款`,
 
+  receipt: {
+    title: '收据',
+    seller: '商家',
+    product: '产品',
+    amount: '金额',
+    number: '支付订单号',
+    refund: '退款',
+    left: '退款后金额',
+  },
+
   keepTitle: '保存本页面',
   keepText: (time, isLast) =>
     isLast

@@ -1,6 +1,8 @@
 import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/order.js';
 import { type Html, html } from '../../html.js';
+import type { SignedLink } from '../../link.js';
 import type { PaymentRow } from '../../store/payments-sql.js';
+import { pageAddress } from '../addresses.js';
 import type { Frame } from '../layout.js';
 import { whyFailed } from './failure.js';
 
@@ -20,8 +22,8 @@ const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
 /** The maximum number of refunds that are listed per period. A period can have 99 refunds. */
 const MAX_REFUNDS = 5;
 
-/** Renders one period: its day, amount, outcome and refunds. */
-export function renderPayment(frame: Frame, order: Order, payment: PaymentRow): Html {
+/** Renders one period: its day, amount, outcome, refunds, and the link to its receipt. */
+export function renderPayment(frame: Frame, link: SignedLink, order: Order, payment: PaymentRow): Html {
   const { texts } = frame;
   const { cycleNo, status, amountCent, paidAt, expectAt, refunds } = payment;
   const listed = (refunds ?? []).slice(0, MAX_REFUNDS);
@@ -30,6 +32,11 @@ export function renderPayment(frame: Frame, order: Order, payment: PaymentRow): 
     ...listed.map(({ amountCent: back, at }) => texts.refunded(frame.money(back), texts.date(at))),
     ...(rest > 0 ? [texts.earlierRefunds(rest)] : []),
     ...failureLines(frame, order, payment),
+    ...(paidAt === null
+      ? []
+      : [
+          html`<a class="link link-quiet" href="${pageAddress(frame, link, '/receipt', { from: String(cycleNo) })}">${texts.receipt.title}</a>`,
+        ]),
   ];
   return html`<li class="payment">
 <p class="when"><strong>${texts.date(paidAt ?? expectAt)}</strong> <span class="meta">${texts.periodShort(cycleNo)}</span></p>
