@@ -51,7 +51,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'code-wrong': '动态码错误，请检查手机时间是否准确',
   'codes-empty': '文件中没有兑换码',
   'codes-line': '兑换码文件第 {1} 行：{2}',
-  'codes-not-begun': '请先开启动态码',
+  'codes-not-begun': '动态码的设置尚未开始、已取消或已超过 10 分钟，请重新开始',
   'codes-not-set-up': '尚未开启动态码，请先开启',
   'codes-set-up': '动态码已开启，请先关闭',
   'current-password-wrong': '当前密码错误',

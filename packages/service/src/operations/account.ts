@@ -1,14 +1,23 @@
 import { deleteSession, listSessions } from '../console/sessions/sessions-sql.js';
-import { checkCode, checkPassword, WrongProof } from '../console/sessions/sign-in.js';
+import { checkCode, checkPassword, judgeProof, WrongProof } from '../console/sessions/sign-in.js';
 import { NotFoundError, refusal } from '../operator/operator.js';
 import { changePassword } from '../operator/people/people.js';
-import { beginTotp, confirmTotp, removeTotp, replaceRecoveryCodes } from '../operator/people/second-factor.js';
+import {
+  beginTotp,
+  cancelTotp,
+  confirmTotp,
+  removeTotp,
+  replaceRecoveryCodes,
+} from '../operator/people/second-factor.js';
 import * as schema from '../operator/schemas/session.js';
 import { operation } from './operation.js';
 
 const refuseWrongProof = (wrong: Error) => (error: unknown) => {
   throw error instanceof WrongProof ? wrong : error;
 };
+
+/** Counts first codes by account, because another session may guess them too. A reset of the account ends the lock. */
+const keyOfFirstCodes = (name: string) => `pair first-code ${name.toLowerCase()}`;
 
 /** An operator's own account. Signing in and out are separate routes, because they set the cookie. */
 export const accountOperations = [
@@ -66,10 +75,24 @@ export const accountOperations = [
     path: '/account/totp',
     role: 'viewer',
     isOwn: true,
+    needsProof: true,
     summary: 'Finish the setup with a first code; shows ten recovery codes once',
     body: schema.totpRequest,
     answer: schema.recoveryCodes,
-    run: (operator, { code }, { person }) => confirmTotp(operator, { name: person.name, code }),
+    run: (operator, { code }, { person: { name, sessionId } }) =>
+      judgeProof(operator, { name, sessionId }, () => confirmTotp(operator, { name, code }), keyOfFirstCodes(name)),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/account/totp',
+    role: 'viewer',
+    isOwn: true,
+    summary: 'Cancel a setup of codes that was started',
+    answer: schema.nothing,
+    async run(operator, _input, { person }) {
+      await cancelTotp(operator, person);
+      return {};
+    },
   }),
   operation({
     method: 'POST',

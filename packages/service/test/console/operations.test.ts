@@ -160,6 +160,7 @@ describe('the table of operations', () => {
       'POST /people/{name}/reset',
       'POST /people/{name}/unbind',
       'POST /account/totp',
+      'PUT /account/totp',
       'POST /account/recovery-codes',
     ]);
   });

@@ -257,6 +257,63 @@ describe('codes of an authenticator app', () => {
     expect(answer.status).toBeGreaterThanOrEqual(400);
   });
 
+  it('lock the account after five wrong first codes, in every session, until it is reset', async () => {
+    await create('ann');
+    const [ann, elsewhere] = [
+      await consoleClient(service, 'support', 'ann'),
+      await consoleClient(service, 'support', 'ann'),
+    ];
+    await ann.post('/account/totp');
+    const code = await codeOf('ann', 'totp_pending');
+    const wrong = code === '000000' ? '111111' : '000000';
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => elsewhere.put('/account/totp', { code: wrong })),
+    );
+    expect(replies.filter(({ body }) => body.code === 'code-wrong')).toHaveLength(5);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(15);
+    const locked = await ann.put('/account/totp', { code });
+    expect([locked.status, type(locked), locked.body.recoveryCodes]).toEqual([429, 'locked', undefined]);
+    expect((await ann.get('/audit?action=person.fail-totp&subject=ann')).body.entries).toHaveLength(5);
+    await resetPerson(service.operator, { name: 'ann' });
+    const again = await consoleClient(service, 'support', 'ann');
+    await again.post('/account/totp');
+    expect((await again.put('/account/totp', { code: await codeOf('ann', 'totp_pending') })).status).toBe(200);
+  });
+
+  it('need a confirmed identity for the first one too', async () => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    await ann.post('/account/totp');
+    await service.fresh.database.query(`update console_sessions set proven_at = now() - interval '6 minutes'`);
+    const refused = await ann.put('/account/totp', { code: await codeOf('ann', 'totp_pending') });
+    expect([refused.status, type(refused)]).toEqual([403, 'proof-needed']);
+  });
+
+  it('are not turned on by a setup that was canceled or is older than ten minutes', async () => {
+    await create('ann');
+    const ann = await consoleClient(service, 'support', 'ann');
+    const begin = async () => {
+      await ann.post('/account/totp');
+      return codeOf('ann', 'totp_pending');
+    };
+    const isRefused = async (code: string) => {
+      const { status, body } = await ann.put('/account/totp', { code });
+      expect([status, body.code]).toEqual([409, 'codes-not-begun']);
+    };
+    const canceled = await begin();
+    for (let n = 0; n < 2; n += 1) expect((await ann.delete('/account/totp')).status).toBe(200);
+    await isRefused(canceled);
+    const old = await begin();
+    await service.fresh.database.query(
+      `update people set totp_pending_until = totp_pending_until - interval '11 minutes'`,
+    );
+    await isRefused(old);
+    expect((await ann.put('/account/totp', { code: await begin() })).status).toBe(200);
+    expect((await ann.delete('/account/totp')).status).toBe(200);
+    expect((await ann.get('/session')).body.hasTotp).toBe(true);
+    expect((await ann.get('/audit?action=person.cancel-totp&subject=ann')).body.entries).toHaveLength(1);
+  });
+
   it('are required after the right password, and each can be used once', async () => {
     const secret = await withCodes('ann');
     expect(type(await signIn('ann'))).toBe('code-needed');

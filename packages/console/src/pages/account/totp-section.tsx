@@ -6,7 +6,7 @@ import type { TotpBegun } from '../../api/types.ts';
 import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { FormDialog } from '../../parts/dialogs/form-dialog.tsx';
 import { SecretsDialog } from '../../parts/dialogs/secrets-dialog.tsx';
-import { notifyDone } from '../../parts/notify.ts';
+import { notifyDone, notifyProblem } from '../../parts/notify.ts';
 import { Section } from '../../parts/page.tsx';
 import { FormProblem, Note } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
@@ -116,7 +116,10 @@ function Confirmation({
       title={t('setUp')}
       verb={t('confirm')}
       isIncomplete={digits.length !== 6}
-      onClose={onClose}
+      onClose={() => {
+        onClose();
+        api.delete('/account/totp', {}).catch(notifyProblem);
+      }}
       onSubmit={async () => {
         // The session is reloaded when the recovery codes are stored, because a session that needs no codes any more
         // gets another frame, which would drop the dialog.

@@ -112,26 +112,27 @@ export async function checkCode(deps: SignInDeps, session: OwnSession, code: str
 }
 
 /**
- * Counts attempts per session, so that failed sign-ins under the same name do not lock the operator of the session.
- * Counts an attempt before it is checked.
+ * Counts attempts per session by default, so that failed sign-ins under the same name do not lock the operator of the
+ * session. Counts an attempt before it is checked.
  */
-async function judgeProof(
-  { database }: SignInDeps,
+export async function judgeProof<T>(
+  { database }: Pick<SignInDeps, 'database'>,
   { name, sessionId }: OwnSession,
-  judge: (person: PersonRow) => Promise<void>,
-): Promise<void> {
-  const key = `session ${sessionId}`;
+  judge: (person: PersonRow) => Promise<T>,
+  key = `session ${sessionId}`,
+): Promise<T> {
   const locked = await countTry(database, key, BY_SOURCE);
   if (locked !== undefined) throw new Locked(locked);
   const person = await findPerson(database, name);
   if (!person) throw new WrongProof();
   try {
-    await judge(person);
+    const judged = await judge(person);
+    await forgetTries(database, key);
+    return judged;
   } catch (error) {
     if (isNoGuess(error)) await takeBackTry(database, key);
     throw error;
   }
-  await forgetTries(database, key);
 }
 
 async function requireOwnPassword({ name, passwordHash }: PersonRow, password: string | undefined): Promise<void> {

@@ -3,10 +3,14 @@ import { declareFind, declareHas, declareList, declareWrite, type Query } from '
 import { shanghaiText } from '../../platform/db/time-sql.js';
 import type { Role } from './roles.js';
 
+/** The time in which the set-up of a second factor must be confirmed. */
+const TOTP_SETUP_MINUTES = 10;
+
 export type PersonRow = RowOf<typeof PERSON_COLUMNS>;
 
 const PERSON_FIELDS = `p.person_id as "personId", p.name, p.role, p.status, p.password_hash as "passwordHash",
-  p.totp_secret as "totpSecret", p.totp_pending as "totpPending", p.totp_step as "totpStep",
+  p.totp_secret as "totpSecret", p.totp_step as "totpStep",
+  case when p.totp_pending_until > now() then p.totp_pending end as "totpPending",
   p.former_passwords as "formerPasswords"`;
 
 export const PERSON_COLUMNS = columns({
@@ -17,6 +21,7 @@ export const PERSON_COLUMNS = columns({
   passwordHash: 'text?',
   /** The secret of the second factor, wrapped under the master key. */
   totpSecret: 'text?',
+  /** The secret of a set-up that was begun and has not expired. */
   totpPending: 'text?',
   totpStep: 'bigint',
   /** The hashes of the passwords before the current one, latest first. A trigger stores them. */
@@ -117,9 +122,10 @@ export const storeSetup: Query<[personId: number, setupHash: Buffer, hours: numb
   parameters: ['bigint', 'bytea', 'double precision'],
 });
 
-export const storePendingTotp: Query<[personId: number, wrapped: string], void> = declareWrite({
-  text: 'update people set totp_pending = $2 where person_id = $1',
-  parameters: ['bigint', 'text'],
+/** Begins the set-up of a second factor, or cancels it. */
+export const storePendingTotp: Query<[personId: number, wrapped: string | null], void> = declareWrite({
+  text: `update people set totp_pending = $2, totp_pending_until = now() + interval '${TOTP_SETUP_MINUTES} minutes' where person_id = $1`,
+  parameters: ['bigint', 'text?'],
 });
 
 /** Stores or removes the second factor. Its recovery codes end. */

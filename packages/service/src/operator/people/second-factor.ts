@@ -1,4 +1,5 @@
 import { keyPlaces, openStoredKey, wrapStoredKey } from '../../platform/secrets/stored-keys.js';
+import { recordAudit } from '../audit/audit.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
 import { changePerson } from './people.js';
 import { storePendingTotp, storeRecoveryHashes, storeTotp } from './people-sql.js';
@@ -24,26 +25,44 @@ export async function beginTotp(
   return { secret: totpSecretText(secret), uri: totpUri(secret, name, operator.environment) };
 }
 
+/** Cancels a set-up that was begun. */
+export async function cancelTotp(operator: OperatorWithClock, { name }: Named): Promise<void> {
+  await changePerson(operator, name, 'person.cancel-totp', async (tx, person) => {
+    if (person.totpPending === null) return undefined;
+    await storePendingTotp(tx, person.personId, null);
+    return {};
+  });
+}
+
 /** Recovery codes, which are shown only once. */
 export interface RecoveryCodes {
   readonly recoveryCodes: readonly string[];
 }
 
+/** Makes the factor effective if the code is right. The audit log has each wrong code. The caller limits the attempts. */
 export async function confirmTotp(
   operator: OperatorWithClock,
   { name, code }: Named & { readonly code: string },
 ): Promise<RecoveryCodes> {
   const recoveryCodes = createRecoveryCodes();
-  await changePerson(operator, name, 'person.set-totp', async (tx, person) => {
-    if (person.totpPending === null) throw refusal('codes-not-begun')`start the setup of codes first`;
+  const { changed } = await changePerson(operator, name, 'person.set-totp', async (tx, person) => {
+    if (person.totpPending === null) {
+      throw refusal(
+        'codes-not-begun',
+      )`the setup of codes was not started, was canceled or is older than ten minutes; start it again`;
+    }
     const place = keyPlaces.secondFactor(person.personId);
     const secret = await openStoredKey(tx, operator.vault, person.totpPending, place);
     const step = findTotpStep(secret, code, operator.clock.now(), 0);
-    if (step === undefined) throw refusal('code-wrong')`the code is wrong; check the clock of your phone`;
+    if (step === undefined) {
+      await recordAudit(tx, { actor: operator.actor, action: 'person.fail-totp', subject: person.name, detail: {} });
+      return undefined;
+    }
     await storeTotp(tx, person.personId, person.totpPending, step);
     await storeRecoveryHashes(tx, person.personId, toHashes(recoveryCodes));
     return {};
   });
+  if (!changed) throw refusal('code-wrong')`the code is wrong; check the clock of your phone`;
   return { recoveryCodes };
 }
 
