@@ -180,6 +180,11 @@ describe('signing in', () => {
     await page.getByText('Your role needs codes').waitFor();
     await page.getByRole('button', { name: 'Set up codes' }).click();
     await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
+    const canceled = page.waitForResponse((response) => response.request().method() === 'DELETE');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect((await canceled).status()).toBe(200);
+    await page.getByRole('button', { name: 'Set up codes' }).click();
+    await page.getByRole('img', { name: 'Scan this with an authenticator app' }).waitFor();
     const code = await codesOf('gina');
     await page.getByLabel('Then enter the six digits that the app shows').fill(code());
     await page.getByRole('button', { name: 'Turn codes on' }).click();

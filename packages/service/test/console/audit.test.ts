@@ -72,13 +72,32 @@ describe('the audit log', () => {
     if (!sql.includes('10 -')) expect(await broken()).toBe(at);
   });
 
-  it('shows texts about users, and stays valid when they are deleted', async () => {
+  it('shows texts about users, and is broken when they are deleted', async () => {
     await write('one', { reason: 'asked by phone', note: null, to: 2 });
     const shown = async () => (await listAudit(service.operator, { subject: 'one' }))[0]?.detail;
     expect(await shown()).toEqual({ reason: 'asked by phone', note: null, to: 2 });
     await alter('delete from audit_texts');
     expect(await shown()).toEqual({ note: null, to: 2, textsHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(await verifyAudit(service.operator, { all: true })).toMatchObject({ brokenAt: '1', problem: 'changed' });
+  });
+
+  it('is broken when texts are removed as an erasure would, without its seal', async () => {
+    await write('one', { reason: 'asked by phone' });
+    await write('two', { reason: 'asked by letter' });
+    await alter('update audit_texts set texts = null');
+    expect(await verifyAudit(service.operator, { all: true })).toMatchObject({ brokenAt: '1', faults: 2 });
+  });
+
+  it('is not broken by erasures of earlier releases, which have deleted texts', async () => {
+    await write('one', { reason: 'asked by phone' });
+    await service.fresh.database.transaction(async (tx) => {
+      const detail = { orders: 1, auditTextsKept: 0, reason: 'by letter' };
+      await recordAudit(tx, { actor: 'ann', action: 'user.erase', subject: 'user-x', detail });
+    });
+    await alter(`delete from audit_texts where texts like '%phone%'`);
     expect(await broken()).toBeNull();
+    await alter('delete from audit_texts');
+    expect(await broken()).toBe('2');
   });
 
   it('names the operator and the address for actions in the console', async () => {

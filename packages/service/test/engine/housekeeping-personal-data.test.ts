@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createUserDeletion } from '../../src/engine/housekeeping/personal-data.js';
 import { createHousekeeping } from '../../src/engine/housekeeping.js';
-import { recordAudit } from '../../src/operator/audit/audit.js';
-import { verifyAudit } from '../../src/operator/audit/audit-chain.js';
+import { hashTexts } from '../../src/operator/audit/audit.js';
+import { sealAudit, verifyAudit } from '../../src/operator/audit/audit-chain.js';
 import { readUserData } from '../../src/operator/orders/users/export-user.js';
 import type { Database, Queryable, Statement, Transaction } from '../../src/platform/db/database.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
@@ -192,22 +192,27 @@ it('a user whose first order is stored while users are deleted is kept', async (
 });
 
 it('notes and comments are deleted after two years, texts of audit entries after three, and the chain verifies', async () => {
-  const { database } = service.fresh;
-  await database.transaction((tx) =>
-    recordAudit(tx, { actor: 'test', action: 'order.unmask', subject: 'kept', detail: { reason: 'asked by phone' } }),
+  const texts = '{"reason":"asked by phone"}';
+  await sql(
+    `with entry as (
+       insert into audit_log (at, actor, action, subject, detail)
+       values (now() - interval '1096 days', 'test', 'order.unmask', 'old', jsonb_build_object('textsHash', $1::text))
+       returning audit_id)
+     insert into audit_texts (audit_id, at, salt, texts) select audit_id, now() - interval '1094 days', '', $2 from entry`,
+    [hashTexts(Buffer.alloc(0), texts), texts],
   );
+  await sealAudit(service.operator);
   await sql(`insert into order_notes (order_no, author, at, text) values
     (1, 'ann', now() - interval '729 days', 'kept'), (1, 'ann', now() - interval '731 days', 'old')`);
   await sql(`insert into alert_comments (kind, subject, author, at, text) values
     ('x', '1', 'ann', now() - interval '729 days', 'kept'), ('x', '1', 'ann', now() - interval '731 days', 'old')`);
-  await sql(`update audit_texts set at = now() - interval '1094 days'`);
   expect(await tidy()).toMatchObject({ notesDeleted: 1, commentsDeleted: 1 });
-  await sql(`update audit_texts set at = now() - interval '1096 days'`);
+  await sql(`update audit_texts set at = now() - interval '1096 days' where texts = $1`, [texts]);
   expect(await tidy()).toHaveProperty('auditTextsDeleted');
   expect(await sql('select text from order_notes union all select text from alert_comments')).toEqual([
     { text: 'kept' },
     { text: 'kept' },
   ]);
-  expect(await sql('select from audit_texts')).toEqual([]);
+  expect(await sql('select from audit_texts where texts = $1', [texts])).toEqual([]);
   expect(await verifyAudit(service.operator)).toMatchObject({ brokenAt: null });
 });

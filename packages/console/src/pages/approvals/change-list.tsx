@@ -26,6 +26,7 @@ const useFieldTexts = dictionary({
   accent: ['Accent colour', '主题色'],
   amountCent: ['Price of a period', '每期价格'],
   appId: ['App ID', 'App ID'],
+  auditTextsErased: ['Erased texts of audit entries', '删除的审计日志文本'],
   auditTextsKept: ['Audit entries of earlier versions that keep their texts', '仍保留文本的旧版审计日志'],
   answers: ['Encryption of answers', '应答加密方式'],
   bankCodeRequired: ['Bank code required', '须提供银行编码'],

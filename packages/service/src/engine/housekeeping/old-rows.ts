@@ -1,7 +1,8 @@
 import { IDEMPOTENCY_WINDOW_MS } from '@perennial/wire';
+import { AUDIT_TEXT_DAYS } from '../../operator/audit/audit.js';
 import { type Database, statement } from '../../platform/db/database.js';
 import { ROWS_PER_STEP, runInSteps } from './bounded-steps.js';
-import { AUDIT_TEXT_DAYS, NOTE_DAYS } from './personal-data.js';
+import { NOTE_DAYS } from './personal-data.js';
 import { keptFromSql } from './tables-by-time.js';
 
 /** Declares a function that deletes old rows of a table in bounded steps. */

@@ -8,7 +8,6 @@ import { declareDailyScan } from './daily-scan.js';
 
 /** Periods after which personal data is deleted. docs/privacy.md lists the data. */
 export const NOTE_DAYS = 730;
-export const AUDIT_TEXT_DAYS = 1095;
 export const USER_WITHOUT_ORDER_DAYS = 90;
 
 /** A shared agreement belongs to one order, and may keep its status when the order ends. */

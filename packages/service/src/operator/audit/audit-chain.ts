@@ -14,7 +14,7 @@ import {
 } from '../../platform/db/database.js';
 import { epochMicros } from '../../platform/db/time-sql.js';
 import { BusyError, inTransaction, type Operator, refusal } from '../operator.js';
-import { hashTexts, recordAudit } from './audit.js';
+import { AUDIT_TEXT_DAYS, hashTexts, recordAudit } from './audit.js';
 import {
   type Checkpoint,
   findCheckpoint,
@@ -23,6 +23,7 @@ import {
   LINK,
   type Link,
   sealOf,
+  sealOfErasedTexts,
   storeCheckpoint,
   storeSeal,
 } from './seals-sql.js';
@@ -35,9 +36,12 @@ const ENTRY = joinColumns(
     seal: 'bytea?',
     /** The hash of the texts, which is part of the chained detail. */
     textsHash: 'text?',
-    /** Null if the entry has no texts, or they were deleted. */
+    /** Null if the entry has no texts, or they were erased or deleted. */
     texts: 'text?',
+    /** Null if there is no row of texts. A seal if the texts were erased. */
     salt: 'bytea?',
+    /** True if housekeeping may have deleted the texts. */
+    isPastTexts: 'boolean',
   }),
 );
 type Entry = RowOf<typeof ENTRY>;
@@ -50,6 +54,7 @@ type Entry = RowOf<typeof ENTRY>;
 const listEntries = declareList({
   text: `select a.chain_no as "chainNo", a.chain, a.audit_id as "auditId", s.seal,
        a.detail ->> 'textsHash' as "textsHash", t.texts, t.salt,
+       a.at <= now() - interval '${AUDIT_TEXT_DAYS} days' as "isPastTexts",
        json_build_array(a.chain_no, a.audit_id, to_char(a.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), a.actor,
          a.address, a.action, a.subject, a.detail)::text as content
      from (select * from audit_log where (chain_no, audit_id) > ($1, $2) order by chain_no, audit_id limit $3) a
@@ -66,6 +71,15 @@ const findHead = declareFind({
      from audit_head h`,
   parameters: [],
   columns: joinColumns(LINK, columns({ fits: 'boolean' })),
+});
+
+/** Erasures of earlier releases deleted the rows of texts. Their audit entries do not count the erased texts. */
+const findLastUnsealedErasure = declareRequire({
+  text: `select coalesce(max(chain_no), 0) as "chainNo" from audit_log
+     where action = 'user.erase' and not detail ? 'auditTextsErased'`,
+  parameters: [],
+  columns: columns({ chainNo: 'bigint' }),
+  value: ({ chainNo }) => chainNo,
 });
 
 /** Stops other transactions from adding entries. */
@@ -222,6 +236,7 @@ async function findLost(tx: Queryable, noted: readonly (Link | undefined)[]): Pr
 
 /** Verifies all entries after `start`, up to the head. Continues after a fault, to count the faults. */
 async function verifyEntries(tx: Queryable, sign: Sign, start: Link, sealedFrom: number | null) {
+  const lastUnsealedErasure = await findLastUnsealedErasure(tx);
   let last = start;
   let checked = 0;
   let fault: Fault | undefined;
@@ -234,7 +249,9 @@ async function verifyEntries(tx: Queryable, sign: Sign, start: Link, sealedFrom:
     const entries = await listEntries(tx, last.chainNo, lastId, AT_ONCE);
     if (entries.length === 0) break;
     for (const entry of entries) {
-      const problem = await judge(sign, entry, last, sealedFrom);
+      const problem = (await textsFit(sign, entry, lastUnsealedErasure))
+        ? await judge(sign, entry, last, sealedFrom)
+        : 'changed';
       if (problem) note(entry.chainNo, problem);
       last = entry;
       lastId = entry.auditId;
@@ -247,9 +264,13 @@ async function verifyEntries(tx: Queryable, sign: Sign, start: Link, sealedFrom:
   return { last, checked, fault, faults };
 }
 
-/** Texts may have been deleted, but not changed or added. */
-const textsFit = ({ salt, texts, textsHash }: Entry) =>
-  salt === null || texts === null || hashTexts(salt, texts) === textsHash;
+/** Returns false if the texts were changed or added, or are missing and neither erased nor old. */
+async function textsFit(sign: Sign, entry: Entry, lastUnsealedErasure: number): Promise<boolean> {
+  const { chainNo, salt, texts, textsHash, isPastTexts } = entry;
+  if (salt === null) return textsHash === null || isPastTexts || chainNo < lastUnsealedErasure;
+  if (texts !== null) return hashTexts(salt, texts) === textsHash;
+  return salt.equals(await sealOfErasedTexts(sign, entry));
+}
 
 async function judge(
   sign: Sign,
@@ -258,7 +279,7 @@ async function judge(
   sealedFrom: number | null,
 ): Promise<AuditProblem | undefined> {
   const hash = createHash('sha256').update(before.chain).update(entry.content).digest();
-  if (entry.chainNo !== before.chainNo + 1 || !hash.equals(entry.chain) || !textsFit(entry)) return 'changed';
+  if (entry.chainNo !== before.chainNo + 1 || !hash.equals(entry.chain)) return 'changed';
   if (entry.seal) return entry.seal.equals(await sealOf(sign, entry)) ? undefined : 'replaced';
   return sealedFrom !== null && entry.chainNo >= sealedFrom ? 'unsealed' : undefined;
 }

@@ -35,6 +35,9 @@ const RECORD_AUDIT = statement({
  */
 const ERASABLE = new Set(['formerMobile', 'newMobile', 'note', 'reason', 'withoutApproval']);
 
+/** Housekeeping deletes the texts after this time. */
+export const AUDIT_TEXT_DAYS = 1095;
+
 export const hashTexts = (salt: Uint8Array, texts: string): string =>
   createHash('sha256').update(salt).update(texts).digest('hex');
 

@@ -17,6 +17,10 @@ export type Link = RowOf<typeof LINK>;
 export const sealOf = (sign: Sign, { chainNo, chain }: Link): Promise<Buffer> =>
   sign(`entry ${chainNo} ${chain.toString('hex')}`);
 
+/** Returns the seal that replaces the salt of an entry's texts when they are erased. */
+export const sealOfErasedTexts = (sign: Sign, { chainNo, chain }: Link): Promise<Buffer> =>
+  sign(`erased texts ${chainNo} ${chain.toString('hex')}`);
+
 /**
  * Stores a seal. Overwrites the seal of a removed entry with the same number. Otherwise a database writer who removes
  * entries could block the actions of operators.

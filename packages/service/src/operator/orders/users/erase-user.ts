@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DEBITABLE_ORDER_STATUSES } from '../../../subscriptions/domain/orders/order-states.js';
 import { formatAgreementNo, sealMaskedCard } from '../../../subscriptions/store/agreements/card.js';
 import { recordAudit } from '../../audit/audit.js';
+import { sealOfErasedTexts } from '../../audit/seals-sql.js';
 import { BusyError, inTransaction, type Operator, refusal } from '../../operator.js';
 import { requireName } from '../../rules.js';
 import {
@@ -14,17 +15,18 @@ import {
   userSubject,
 } from './find-user.js';
 import {
-  deleteAuditTexts,
   deleteReceiversAnswers,
   deleteRunTexts,
   deleteTexts,
   deleteUser,
   eraseAgreements,
+  eraseAuditTexts,
   findErasedUser,
   findOpenMoney,
   forgetRequests,
   hasRowsOfUser,
   insertErasedUser,
+  listAuditTexts,
   listOrderNosOfUser,
   lockAgreementsOfUser,
   lockErasure,
@@ -88,10 +90,16 @@ export async function eraseUser(operator: Operator, input: EraseInput) {
     const subject = userSubject(hash);
     const runs = runIds.map((runId) => `run-${runId}`);
     const subjects = [...orderNos.map(String), ...agreementIds.map(formatAgreementNo), ...runs, subject];
-    const auditTextsKept = await deleteAuditTexts(tx, orderNos, subjects);
+    const auditTexts = await listAuditTexts(tx, orderNos, subjects);
+    const erasable = auditTexts.filter(({ isChained }) => !isChained);
+    const seals: Buffer[] = [];
+    for (const one of erasable) seals.push(tx.sign ? await sealOfErasedTexts(tx.sign, one) : Buffer.alloc(0));
+    const auditIds = erasable.map(({ auditId }) => auditId);
+    await eraseAuditTexts(tx, auditIds, seals);
     const erasedAt = await insertErasedUser(tx, channelId, hash);
+    const auditTextsKept = auditTexts.length - erasable.length;
     const counts = { orders: orderNos.length, agreements: agreementIds.length, auditTextsKept };
-    const detail = { appId, ...counts, reason };
+    const detail = { appId, ...counts, auditTextsErased: erasable.length, reason };
     await recordAudit(tx, { actor: operator.actor, action: 'user.erase', subject, detail });
     return { appId, userHash, erasedAt, ...counts, changed: true };
   });

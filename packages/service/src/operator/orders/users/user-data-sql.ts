@@ -7,8 +7,10 @@ import {
   declareList,
   declareRequire,
   declareWrite,
+  joinColumns,
 } from '../../../platform/db/database.js';
 import { shanghaiText } from '../../../platform/db/time-sql.js';
+import { LINK } from '../../audit/seals-sql.js';
 
 /** Returns `limit` + 1 order numbers if the user has more than `limit` orders. */
 export const listOrderNosOfUser = declareList({
@@ -161,20 +163,26 @@ export const deleteRunTexts = declareList({
 });
 
 /**
- * Deletes the texts of the audit entries about these subjects, and about differences of these orders. Returns the
- * number of entries of earlier versions, whose texts are part of the chain and stay.
+ * Lists the audit entries with texts about these subjects, and about differences of these orders. `isChained`: the
+ * texts are part of the chain and stay, because an earlier version wrote the entry.
  */
-export const deleteAuditTexts = declareRequire({
-  text: `with entries as (
-         select audit_id, detail from audit_log where subject = any($2::text[])
-         union all
-         select audit_id, detail from audit_log where action = 'reconciliation.close' and ${isOfOrders(`detail ->> 'number'`)}),
-       deleted as (delete from audit_texts where audit_id in (select audit_id from entries))
-     select count(*)::integer as kept from entries
-     where 'string' in (jsonb_typeof(detail -> 'reason'), jsonb_typeof(detail -> 'note'), jsonb_typeof(detail -> 'withoutApproval'))`,
+export const listAuditTexts = declareList({
+  text: `select a.chain_no as "chainNo", a.chain, a.audit_id as "auditId", t.texts is null as "isChained"
+     from (select * from audit_log where subject = any($2::text[])
+       union all
+       select * from audit_log where action = 'reconciliation.close' and ${isOfOrders(`detail ->> 'number'`)}) a
+     left join audit_texts t using (audit_id)
+     where t.texts is not null
+       or 'string' in (jsonb_typeof(detail -> 'reason'), jsonb_typeof(detail -> 'note'), jsonb_typeof(detail -> 'withoutApproval'))`,
   parameters: ['bigint[]', 'text[]'],
-  columns: columns({ kept: 'integer' }),
-  value: ({ kept }) => kept,
+  columns: joinColumns(LINK, columns({ auditId: 'bigint', isChained: 'boolean' })),
+});
+
+/** Erases texts of audit entries. A verification accepts that only with the seal. */
+export const eraseAuditTexts = declareWrite({
+  text: `update audit_texts t set texts = null, salt = e.seal
+     from unnest($1::bigint[], $2::bytea[]) as e(audit_id, seal) where t.audit_id = e.audit_id`,
+  parameters: ['bigint[]', 'bytea[]'],
 });
 
 export const insertErasedUser = declareRequire({
