@@ -9,6 +9,7 @@ import {
 } from '../operator/approvals/approvals.js';
 import {
   cancelRun,
+  exportRunItems,
   listRunItems,
   listRuns,
   prepareRun,
@@ -31,7 +32,7 @@ import { deleteView, saveView } from '../operator/payments/saved-views.js';
 import { listViews } from '../operator/payments/saved-views-sql.js';
 import { preview } from '../operator/schemas/orders.js';
 import * as schemas from '../operator/schemas/payments.js';
-import { createCsvAnswer, operation } from './operation.js';
+import { createCsvAnswer, datedName, operation } from './operation.js';
 
 /** Payments, refunds, bulk runs and approvals. */
 export const paymentOperations = [
@@ -183,6 +184,15 @@ export const paymentOperations = [
     query: schemas.bulkItemsQuery,
     answer: schemas.bulkItems,
     run: listRunItems,
+  }),
+  operation({
+    method: 'GET',
+    path: '/bulk/{runId}/items/csv',
+    summary: 'The result of each item of a bulk run as CSV',
+    query: schemas.bulkItemsFilter,
+    answer: schemas.bulkItems,
+    run: async (operator, input) =>
+      createCsvAnswer(datedName(operator, `bulk-run-${input.runId}`), await exportRunItems(operator, input)),
   }),
   operation({
     method: 'POST',

@@ -1,6 +1,7 @@
 import { Type } from '@perennial/wire';
 import {
   closeDifference,
+  exportDifferences,
   listDifferences,
   listReconciliations,
   pageDifferences,
@@ -13,7 +14,7 @@ import type { Changed, Operator } from '../operator/operator.js';
 import * as schemas from '../operator/schemas/books.js';
 import type { DifferenceView } from '../reconciliation/differences-sql.js';
 import { readFileInPieces, toBytes } from './command/files.js';
-import { type Context, command, operation } from './operation.js';
+import { type Context, command, createCsvAnswer, datedName, operation } from './operation.js';
 import { dayTable, differenceTable, reconciliationText } from './texts/reconciliation-text.js';
 
 /** The maximum size of the request body. A statement of 20 MB, which is sent as JSON, fits. */
@@ -79,6 +80,15 @@ export const reconciliationOperations = [
     answer: schemas.differences,
     run: pageDifferences,
     toAnswer: ({ rows: differences, nextCursor }) => ({ differences, nextCursor }),
+  }),
+  operation({
+    method: 'GET',
+    path: '/differences.csv',
+    summary: 'All matching differences as CSV',
+    query: schemas.differenceFilter,
+    answer: schemas.differences,
+    run: async (operator, input) =>
+      createCsvAnswer(datedName(operator, 'differences'), exportDifferences(operator, input)),
   }),
   command({
     usage: 'reconciliation differences',

@@ -10,7 +10,7 @@ import {
 import { writeSettlementReport } from '../operator/books/settlement-reports.js';
 import { refusal } from '../operator/operator.js';
 import * as schemas from '../operator/schemas/books.js';
-import { amountField, spreadsheetLine } from '../platform/csv/csv-field.js';
+import { createCsvTable } from '../platform/csv/csv-field.js';
 import { areZero, ZERO_SUMS } from '../settlement/sums.js';
 import { spool } from './command/files.js';
 import { command, createCsvAnswer, datedName, FileAnswer, operation } from './operation.js';
@@ -122,53 +122,27 @@ export const settlementOperations = [
   }),
 ];
 
-const CSV_COLUMNS = [
-  'month',
-  'status',
-  'appId',
-  'channel',
-  'part',
-  'productCode',
-  'settlementMode',
-  'collectedCent',
-  'collected',
-  'collectedCount',
-  'refundedCent',
-  'refunded',
-  'refundedCount',
-  'billedCent',
-  'billed',
-  'billedCount',
-  'feeCent',
-  'fee',
-  'shareCent',
-  'share',
-  'currency',
-] as const;
+const CSV = createCsvTable([
+  ...(['month', 'status', 'appId', 'channel', 'part', 'productCode', 'settlementMode'] as const),
+  ...(['collectedCent', 'collectedCount', 'refundedCent', 'refundedCount', 'billedCent', 'billedCount'] as const),
+  ...(['feeCent', 'shareCent', 'payableCent', 'currency'] as const),
+]);
+
+const NO_FEES = { feeCent: 0, shareCent: 0, payableCent: 0 };
 
 /**
  * Writes no totals, so that a column can be summed. `LATER` rows contain changes to earlier months that are closed.
- * `FEES` rows contain the fee and the share of a channel.
+ * `FEES` rows contain the fee, the share and the payable amount of a channel.
  */
 async function* monthAsCsv({ month, status, currency, channels }: SettlementMonth): AsyncGenerator<string> {
-  yield spreadsheetLine(CSV_COLUMNS);
-  for (const { appId, name: channel, products, later, fees } of channels) {
+  yield CSV.header;
+  for (const { appId, name: channel, products, later, fees, payableCent } of channels) {
+    const ofMonth = { part: 'MONTH', productCode: '', settlementMode: '', ...NO_FEES };
     const rows = [
-      ...products.map((product) => ({ ...product, part: 'MONTH' })),
-      ...(areZero(later) ? [] : [{ ...later, part: 'LATER', productCode: '', settlementMode: '' }]),
-      ...(fees ? [{ ...ZERO_SUMS, ...fees, part: 'FEES', productCode: '', settlementMode: '' }] : []),
+      ...products.map((product) => ({ ...ofMonth, ...product })),
+      ...(areZero(later) ? [] : [{ ...ofMonth, ...later, part: 'LATER' }]),
+      ...(fees ? [{ ...ofMonth, ...ZERO_SUMS, ...fees, payableCent, part: 'FEES' }] : []),
     ];
-    for (const row of rows) {
-      const { feeCent, shareCent } = { feeCent: 0, shareCent: 0, ...row };
-      const cells = {
-        ...{ month, status, appId, channel, currency, feeCent, shareCent, ...row },
-        collected: amountField(row.collectedCent),
-        refunded: amountField(row.refundedCent),
-        billed: amountField(row.billedCent),
-        fee: amountField(feeCent),
-        share: amountField(shareCent),
-      };
-      yield spreadsheetLine(CSV_COLUMNS.map((column) => cells[column]));
-    }
+    for (const row of rows) yield CSV.toRow({ month, status, appId, channel, currency, ...row });
   }
 }

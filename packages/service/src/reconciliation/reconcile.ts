@@ -1,6 +1,6 @@
 import { parseTime } from '@perennial/wire';
 import { alertText } from '../alerts/alert-wordings.js';
-import { raiseAlert } from '../alerts/alerts-sql.js';
+import { raiseAlert, resolveAlert } from '../alerts/alerts-sql.js';
 import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
   askAboutOpenPayments,
@@ -39,6 +39,7 @@ export async function reconcile(
   await askAboutOpenPayments(tx, day);
   await endRun(tx, paymentChannelCode, run.day, found);
   await alertAboutOpenDifferences(tx, day);
+  await endAlertIfAllClosed(tx, day);
   return findReconciliation(tx, paymentChannelCode, run.day);
 }
 
@@ -53,4 +54,14 @@ async function alertAboutOpenDifferences(tx: Queryable, { paymentChannelCode, da
   if (open.length === 0) return;
   const detail = alertText('reconciliation-difference', open.map(({ kind, count }) => `${count} ${kind}`).join(', '));
   await raiseAlert(tx, 'reconciliation-difference', `${paymentChannelCode} ${day}`, detail);
+}
+
+/**
+ * Resolves the alert about a day whose differences are all closed. A job also looks for such days, because two operators may
+ * close the last two differences at the same time.
+ */
+export async function endAlertIfAllClosed(tx: Queryable, { paymentChannelCode, day }: DayOfChannel): Promise<void> {
+  if ((await countOpenDifferences(tx, paymentChannelCode, day)).length > 0) return;
+  const because = alertText('reconciliation-difference|resolved');
+  await resolveAlert(tx, 'reconciliation-difference', `${paymentChannelCode} ${day}`, because);
 }

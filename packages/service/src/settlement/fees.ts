@@ -9,6 +9,13 @@ export interface Fees extends FeeTerms {
   readonly shareCent: number;
 }
 
+/**
+ * Returns what is payable to the channel: its share, without what it has collected itself. Negative if the channel pays. Null
+ * without terms.
+ */
+export const payableOf = (fees: Fees | null, { billedCent }: Sums): number | null =>
+  fees && fees.shareCent - billedCent;
+
 const BASIS_POINTS = 10_000;
 
 /**

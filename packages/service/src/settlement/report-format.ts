@@ -1,4 +1,4 @@
-import { amountField, BYTE_ORDER_MARK, csvLine, spreadsheetLine } from '../platform/csv/csv-field.js';
+import { BYTE_ORDER_MARK, createCsvTable, csvLine, spreadsheetLine } from '../platform/csv/csv-field.js';
 import { toVisibleJson as json } from '../platform/escape-invisible.js';
 import type { SettlementLine } from './settlement-lines-sql.js';
 import type { SettlementSummary } from './settlement-report.js';
@@ -44,17 +44,14 @@ const CSV_COLUMNS = [
   'settlementMode',
   'cycleNo',
   'amountCent',
+  'currency',
 ] as const;
 
 /** CSV as in RFC 4180. Contains only lines and no sums, so that users can sum a column. */
-const createCsvReportText = (currency: string, toText: typeof csvLine): ReportText => ({
-  begin: toText([...CSV_COLUMNS, 'amount', 'currency']),
-  lines: (lines) =>
-    lines
-      .map((line) => toText([...CSV_COLUMNS.map((column) => line[column]), amountField(line.amountCent), currency]))
-      .join(''),
-  end: () => '',
-});
+function createCsvReportText(currency: string, toLine: typeof csvLine): ReportText {
+  const { header, toRow } = createCsvTable(CSV_COLUMNS, toLine);
+  return { begin: header, lines: (lines) => lines.map((line) => toRow({ ...line, currency })).join(''), end: () => '' };
+}
 
 function createSpreadsheetReportText(currency: string): ReportText {
   const text = createCsvReportText(currency, spreadsheetLine);

@@ -1,7 +1,7 @@
 import type { Transaction } from '../platform/db/database.js';
 import type { FeeTerms } from './channel-fees-sql.js';
 import type { ClosedFigures, ClosedMonth, ProductSums } from './closed-months-sql.js';
-import { computeFees, type Fees } from './fees.js';
+import { computeFees, type Fees, payableOf } from './fees.js';
 import {
   countUnsettled,
   REPORT_STATEMENT_MS,
@@ -29,6 +29,8 @@ export interface SettlementSummary extends ReturnType<typeof describeState> {
   readonly sinceClosed: Sums;
   /** The fee and the share, of the totals and of `later` together. Null if the channel has no terms. */
   readonly fees: Fees | null;
+  /** The amount payable to the channel. Negative if the channel pays. Null without terms. */
+  readonly payableCent: number | null;
 }
 
 /** What a report needs to know of a month besides its lines. */
@@ -77,6 +79,8 @@ export async function reportSettlement(
   const fromLines = sortProducts([...products.values()]);
   const shown = closed?.figures.products ?? fromLines;
   const totals = sumProducts(shown);
+  const withLater = addSums(totals, later);
+  const fees = closed ? (closed.figures.fees ?? null) : terms ? computeFees(withLater, terms) : null;
   return {
     appId,
     month,
@@ -88,7 +92,8 @@ export async function reportSettlement(
     totals,
     later,
     sinceClosed: closed ? subtractSums(sumProducts(fromLines), totals) : ZERO_SUMS,
-    fees: closed ? (closed.figures.fees ?? null) : terms ? computeFees(addSums(totals, later), terms) : null,
+    fees,
+    payableCent: payableOf(fees, withLater),
   };
 }
 

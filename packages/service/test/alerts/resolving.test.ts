@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ALERT_KINDS, type AlertKind, raiseAlert, raiseAlertOnce } from '../../src/alerts/alerts-sql.js';
 import { resolveEndedAlerts, SELF_ENDING_KINDS } from '../../src/alerts/resolve-sql.js';
-import { closeDifference, listDifferences } from '../../src/operator/books/reconciliation.js';
 import { importCodes } from '../../src/operator/provisioning/benefits.js';
 import { updatePaymentChannel } from '../../src/operator/provisioning/payment-channels.js';
 import type { Database } from '../../src/platform/db/database.js';
@@ -208,11 +207,10 @@ describe('a day of a payment channel', () => {
   it('with differences, once all are closed', async () => {
     const { database: db } = books.fresh;
     await run(books, [line('100000001000000199')]);
-    await endsWith(db, `reconciliation-difference ${CODE} ${DAY}`, async () => {
-      for (const { differenceNo } of await listDifferences(books.operator, {})) {
-        await closeDifference(books.operator, { differenceNo, note: 'seen to' });
-      }
-    });
+    // Two operators who close the last two differences at the same time each see an open difference.
+    await endsWith(db, `reconciliation-difference ${CODE} ${DAY}`, () =>
+      db.query(`update reconciliation_differences set closed_by = 'ann', closed_at = now()`),
+    );
   });
 
   it('that could not be reconciled, once it was', async () => {

@@ -72,6 +72,8 @@ it('finance plays a month-end: differences, report, lines, fees, closing, a refu
   await comparing.getByText('10 Mar 2026').waitFor();
   await comparing.getByRole('button', { name: 'Reconcile' }).click();
   await page.getByText('2 lines compared, 1 differ').waitFor();
+  const differences = await exported(page);
+  expect(differences.rows[0]).toMatchObject({ kind: 'AMOUNT', hereAmount: '19.90', thereAmount: '18.90' });
   await page.getByRole('button', { name: 'Amount differs' }).click();
   const difference = page.getByRole('dialog');
   await difference.getByRole('link', { name: second, exact: true }).waitFor();
@@ -102,16 +104,19 @@ it('finance plays a month-end: differences, report, lines, fees, closing, a refu
   const row = page.getByRole('row', { name: /Renamed partner/ });
   const amounts = async () => (await row.getByRole('cell').allInnerTexts()).join(' ').match(/−?¥[\d.]+/g);
   await row.waitFor();
-  expect(await amounts()).toEqual(['¥39.80', '−¥2.50', '¥37.30', '¥0.44', '¥25.80']);
+  expect(await amounts()).toEqual(['¥39.80', '−¥2.50', '¥37.30', '¥0.44', '¥25.80', '¥25.80']);
+  await row.getByText('to the channel').waitFor();
+  await page.getByRole('columnheader', { name: 'Collected' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Billed' }).waitFor();
   expect(await page.getByText('Idle partner').count()).toBe(0);
   await page.getByText('1 channel without activity').click();
   await page.getByText('Idle partner').waitFor();
   const month = await exported(page);
   expect(month.name).toBe('settlement-2026-03-as-of-2026-04-15.csv');
   expect([...new Set(month.rows.map(({ appId }) => appId))]).toEqual(['test_demo']);
-  expect(['collectedCent', 'refundedCent', 'feeCent', 'shareCent'].map((name) => sumOf(month.rows, name))).toEqual([
-    3980, 250, 44, 2580,
-  ]);
+  expect(
+    ['collected', 'refunded', 'fee', 'share', 'payable'].map((name) => sumOf(month.rows, name).toFixed(2)),
+  ).toEqual(['39.80', '2.50', '0.44', '25.80', '25.80']);
 
   // The lines, with a filter and as files.
   await row.getByRole('link', { name: 'Details' }).click();
@@ -120,10 +125,12 @@ it('finance plays a month-end: differences, report, lines, fees, closing, a refu
   expect(all.name).toBe('settlement-test_demo-2026-03-as-of-2026-04-15.csv');
   expect(Object.keys(all.rows[0] ?? {})).toEqual([
     ...['kind', 'time', 'paymentOrderNo', 'refundNo', 'externalOrderNo', 'productCode', 'settlementMode', 'cycleNo'],
-    ...['amountCent', 'amount', 'currency'],
+    ...['amount', 'currency'],
   ]);
   const ofKind = (kind: string) => all.rows.filter((line) => line['kind'] === kind);
-  expect(['COLLECTED', 'REFUNDED', 'BILLED'].map((kind) => sumOf(ofKind(kind), 'amountCent'))).toEqual([3980, 250, 0]);
+  expect(['COLLECTED', 'REFUNDED', 'BILLED'].map((kind) => sumOf(ofKind(kind), 'amount').toFixed(2))).toEqual([
+    ...['39.80', '2.50', '0.00'],
+  ]);
   expect(sumOf(ofKind('COLLECTED'), 'amount').toFixed(2)).toBe('39.80');
   await page.getByRole('button', { name: 'Refunded' }).click();
   await page.getByRole('link', { name: `${second}0001`, exact: true }).waitFor({ state: 'detached' });
@@ -171,7 +178,7 @@ it('finance plays a month-end: differences, report, lines, fees, closing, a refu
   await page.keyboard.press('Escape');
   await page.goto('/console/settlement?month=2026-03');
   await page.getByText('Closed by fay').waitFor();
-  expect(await amounts()).toEqual(['¥39.80', '−¥2.50', '¥37.30', '¥0.44', '¥25.80']);
+  expect(await amounts()).toEqual(['¥39.80', '−¥2.50', '¥37.30', '¥0.44', '¥25.80', '¥25.80']);
   await page.goto('/console/settlement?month=2026-04');
   await row.waitFor();
   expect((await amounts())?.slice(0, 2)).toEqual(['−¥5.00', '−¥5.00']);

@@ -86,6 +86,36 @@ describe('reconciliation', () => {
     expect((await finance.post('/differences/none/close', { note: 'x' })).status).toBe(404);
   });
 
+  it('exports differences with their amounts as a spreadsheet needs them', async () => {
+    await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, csv: statement('999999999999000101') });
+    const { headers, body } = await viewer.get('/differences.csv?paymentChannelCode=PAY');
+    expect(headers.get('content-disposition')).toContain('"differences-as-of-2026-04-15.csv"');
+    const [head, line, ...more] = body.replace('\uFEFF', '').split('\r\n');
+    expect(head).toMatch(/^differenceNo,paymentChannelCode,day,kind,.*,hereAmount,hereStatus,thereAmount,.*,currency$/);
+    expect(line).toMatch(/^\d+,PAY,2026-01-30,MISSING_HERE,debit,"9{12}000101\t",,,,19\.90,SUCCESS,.*,CNY$/);
+    expect(more).toEqual(['']);
+    expect((await viewer.get('/differences.csv?day=2999-01-01')).status).toBe(409);
+  });
+
+  it('ends the alert about a day when its last difference is closed, or is gone', async () => {
+    const openAlerts = async () =>
+      (await viewer.get('/alerts')).body.alerts.filter(({ kind }: { kind: string }) =>
+        kind.startsWith('reconciliation'),
+      );
+    const compare = (csv: string) => finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, csv });
+    await compare(`${statement('999999999999000101')}DEBIT,999999999999000201,5,SUCCESS,2026-01-30 12:00:00,ref-2\n`);
+    const [first, second] = (await viewer.get('/differences')).body.differences;
+    const closing = { note: 'theirs by mistake' };
+    await finance.post(`/differences/${first.differenceNo}/close`, closing);
+    expect(await openAlerts()).toHaveLength(1);
+    await finance.post(`/differences/${second.differenceNo}/close`, closing);
+    expect(await openAlerts()).toEqual([]);
+    await compare(statement('999999999999000301'));
+    expect(await openAlerts()).toHaveLength(1);
+    await compare(`${HEADER}\n`);
+    expect(await openAlerts()).toEqual([]);
+  });
+
   it('pages days and differences by a cursor', async () => {
     for (const one of ['2026-01-28', '2026-01-29', '2026-01-30']) {
       const lineOf = (n: number) =>
@@ -150,10 +180,19 @@ describe('settlement', () => {
       laterCent: 0,
       feeCent: null,
       shareCent: null,
+      payableCent: null,
       unsettled: 0,
       channels: [
         {
-          ...{ appId: 'test_one', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0, fees: null },
+          ...{
+            appId: 'test_one',
+            name: 'Test channel',
+            laterCent: 0,
+            later: ZERO,
+            unsettled: 0,
+            fees: null,
+            payableCent: null,
+          },
           ...{ ...ZERO, collectedCent: 1000, collectedCount: 1, refundedCent: 300, refundedCount: 1 },
           products: [
             {
@@ -163,7 +202,15 @@ describe('settlement', () => {
           ],
         },
         {
-          ...{ appId: 'test_two', name: 'Test channel', laterCent: 0, later: ZERO, unsettled: 0, fees: null },
+          ...{
+            appId: 'test_two',
+            name: 'Test channel',
+            laterCent: 0,
+            later: ZERO,
+            unsettled: 0,
+            fees: null,
+            payableCent: null,
+          },
           ...{ ...ZERO, billedCent: 70, billedCount: 1 },
           products: [
             {
@@ -180,9 +227,9 @@ describe('settlement', () => {
     expect(headers.get('content-type')).toContain('text/csv');
     expect(headers.get('content-disposition')).toContain('"settlement-2026-01-as-of-2026-04-15.csv"');
     expect(body.split('\r\n')).toEqual([
-      'month,status,appId,channel,part,productCode,settlementMode,collectedCent,collected,collectedCount,refundedCent,refunded,refundedCount,billedCent,billed,billedCount,feeCent,fee,shareCent,share,currency',
-      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,1000,10.00,1,300,3.00,1,0,0.00,0,0,0.00,0,0.00,CNY',
-      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0,0.00,0,0,0.00,0,70,0.70,1,0,0.00,0,0.00,CNY',
+      'month,status,appId,channel,part,productCode,settlementMode,collected,collectedCount,refunded,refundedCount,billed,billedCount,fee,share,payable,currency',
+      '2026-01,OPEN,test_one,Test channel,MONTH,MONTHLY,SVC_DEDUCT,10.00,1,3.00,1,0.00,0,0.00,0.00,0.00,CNY',
+      '2026-01,OPEN,test_two,Test channel,MONTH,DAILY,CHANNEL_COLLECT,0.00,0,0.00,0,0.70,1,0.00,0.00,0.00,CNY',
       '',
     ]);
   });
@@ -206,7 +253,7 @@ describe('settlement', () => {
     });
     expect(await channelOf('2026-03')).toMatchObject({ laterCent: 0, later: ZERO });
     expect((await viewer.get('/settlement/2026-02/csv')).body).toContain(
-      '2026-02,OPEN,test_one,Test channel,LATER,,,1050,10.50,2,10,0.10,1,0,0.00,0,',
+      '2026-02,OPEN,test_one,Test channel,LATER,,,10.50,2,0.10,1,0.00,0,',
     );
     // February has counted these changes, so no other month counts them.
     await close('2026-02');
@@ -248,10 +295,10 @@ describe('settlement', () => {
     const { headers, body } = await csv();
     expect(headers.get('content-disposition')).toContain('"settlement-test_one-2026-01-as-of-2026-04-15.csv"');
     expect(body.replace('\uFEFF', '').split('\r\n')).toEqual([
-      'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amountCent,amount,currency',
-      'COLLECTED,2026-01-10 10:00:00,10010001,,order-1001,MONTHLY,SVC_DEDUCT,1,1000,10.00,CNY',
-      `COLLECTED,2026-01-12 10:00:00,"${ORDER}0001\t",,"20260110000000001\t",MONTHLY,SVC_DEDUCT,1,1000,10.00,CNY`,
-      'REFUNDED,2026-01-20 10:00:00,10010001,R1001000101,order-1001,MONTHLY,SVC_DEDUCT,1,300,3.00,CNY',
+      'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amount,currency',
+      'COLLECTED,2026-01-10 10:00:00,10010001,,order-1001,MONTHLY,SVC_DEDUCT,1,10.00,CNY',
+      `COLLECTED,2026-01-12 10:00:00,"${ORDER}0001\t",,"20260110000000001\t",MONTHLY,SVC_DEDUCT,1,10.00,CNY`,
+      'REFUNDED,2026-01-20 10:00:00,10010001,R1001000101,order-1001,MONTHLY,SVC_DEDUCT,1,3.00,CNY',
       '',
     ]);
     expect((await csv('&kind=REFUNDED')).body.split('\r\n')).toHaveLength(3);
@@ -277,7 +324,7 @@ describe('settlement', () => {
       expect((await channelOf('2026-01', 'test_two')).fees).toBeNull();
       expect(await month('2026-01')).toMatchObject({ feeCent: 16, shareCent: 479 });
       expect((await viewer.get('/settlement/2026-01/csv')).body).toContain(
-        '2026-01,OPEN,test_one,Test channel,FEES,,,0,0.00,0,0,0.00,0,0,0.00,0,16,0.16,479,4.79,CNY',
+        '2026-01,OPEN,test_one,Test channel,FEES,,,0.00,0,0.00,0,0.00,0,0.16,4.79,4.79,CNY',
       );
       expect((await report({ ...service.operator, clock: service.clock }, '2026-01', 'test_one')).fees).toMatchObject({
         feeCent: 16,
@@ -286,6 +333,20 @@ describe('settlement', () => {
         subject: 'test_one',
         detail: { from: terms, to: { ...terms, fromMonth: '2026-02', feeBasisPoints: 125, shareBasisPoints: 10_000 } },
       });
+    });
+
+    it('shows what is payable to a channel, or by a channel that has collected the money itself', async () => {
+      await set();
+      await admin.post('/channels/test_two/fees', terms);
+      expect(await channelOf('2026-01')).toMatchObject({ payableCent: 479 });
+      // 70 cents billed, of which 49 are the channel's share.
+      expect(await channelOf('2026-01', 'test_two')).toMatchObject({ payableCent: -21 });
+      expect(await month('2026-01')).toMatchObject({ payableCent: 458 });
+      const summary = await report({ ...service.operator, clock: service.clock }, '2026-01', 'test_two');
+      expect(summary).toMatchObject({ payableCent: -21 });
+      expect((await viewer.get('/settlement/2026-01/csv')).body).toMatch(/test_two,.*,FEES,.*,0\.49,-0\.21,CNY\r\n/);
+      await close('2026-01');
+      expect(await channelOf('2026-01', 'test_two')).toMatchObject({ payableCent: -21 });
     });
 
     it('keeps the fees of a closed month, and counts late debits with those of the next month', async () => {

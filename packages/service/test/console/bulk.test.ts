@@ -472,6 +472,14 @@ describe('a run that refunds', () => {
     expect(await on.workOff()).toBe(3);
     expect(booked()).toEqual([1990, 1000, 1990]);
     expect((await items(started.runId)).map(([, status]) => status)).toEqual(['DONE', 'DONE', 'DONE']);
+    const { headers, body: csv } = await on.viewer.get(`/bulk/${started.runId}/items/csv?status=DONE`);
+    expect(headers.get('content-disposition')).toContain(`"bulk-run-${started.runId}-as-of-`);
+    const [head, , second, ...rest] = csv.replace('\uFEFF', '').split('\r\n');
+    expect(head).toBe('itemNo,subject,orderNo,amount,currency,status,result,finishedAt');
+    expect(second.replaceAll(/["\t]/g, '')).toMatch(
+      new RegExp(`^2,${orders[1]}-1,${orders[1]},10\\.00,CNY,DONE,refund R\\d+ is SUCCESS,`),
+    );
+    expect(rest).toHaveLength(2);
     const [refund] = await on.sql('select requested_by, request_key, note from refunds where order_no = $1', [
       orders[0],
     ]);

@@ -241,9 +241,10 @@ describe('GET /console/api/orders.csv', () => {
     const text = await on.ask<string>('/orders.csv', { appId: 'test_demo' });
     const [head, ...lines] = text.trimEnd().split('\r\n');
     expect(head).toBe(
-      'orderNo,externalOrderNo,appId,channelUserId,productCode,settlementMode,orderStatus,amountCent,cycleNo,totalCycles,' +
-        'totalPaidAmountCent,totalRefundAmountCent,latestPaymentStatus,createTime,nextPayTime,currency',
+      'orderNo,externalOrderNo,appId,channelUserId,productCode,settlementMode,orderStatus,amount,cycleNo,totalCycles,' +
+        'totalPaidAmount,totalRefundAmount,latestPaymentStatus,createTime,nextPayTime,currency',
     );
+    expect(lines[0]).toMatch(/,\d+\.\d\d,\d+,\d+,\d+\.\d\d,\d+\.\d\d,/);
     // Excel keeps all digits of a long number that a tab follows.
     expect(lines.map((line) => nameOf(/^"(\d+)\t",/.exec(line)?.[1]))).toEqual(
       NEWEST_FIRST.filter((name) => name !== 'of another channel'),

@@ -262,7 +262,8 @@ describe('an export', () => {
     const { body, headers } = await on.viewer.get('/payments.csv?appId=test_demo');
     expect(headers.get('content-disposition')).toContain('payments.csv');
     const [header, ...rows] = lines(body);
-    expect(header).toMatch(/^attemptNo,orderNo,externalOrderNo,.*,institutionRef,currency$/);
+    expect(header).toMatch(/^attemptNo,orderNo,externalOrderNo,.*,amount,.*,institutionRef,currency$/);
+    expect(rows[0]).toMatch(/,SUCCESS,\w+,19\.90,/);
     expect(rows.map((row) => row.replaceAll(/["'=\t]/g, '').split(',')[0])).toEqual(
       (await numbers({ appId: 'test_demo' })).map(String),
     );

@@ -73,7 +73,7 @@ describe('an installation in EUR', () => {
     expect(await line.text('product', 'list')).toMatch(/TEST_SPU_001 .* 19\.90 EUR /);
     const month = ['--channel', 'test_demo', '--month', '2026-01'];
     expect(JSON.parse(await line.text('settlement', 'report', ...month))).toMatchObject({ currency: 'EUR' });
-    expect(await line.text('settlement', 'report', ...month, '--format', 'csv')).toMatch(/,1990,19\.90,EUR\r\n$/);
+    expect(await line.text('settlement', 'report', ...month, '--format', 'csv')).toMatch(/,1,19\.90,EUR\r\n$/);
     expect(await line.text('settlement', 'month', '2026-01')).toMatch(/^test_demo +19\.90 EUR \(1\)/m);
   });
 

@@ -54,7 +54,15 @@ describe('a settlement report', () => {
     const collectedSums = { collectedCent: 3980, collectedCount: 2, refundedCent: 500, refundedCount: 1 };
     expect(await month()).toEqual({
       ...{ appId: APP, month: '2026-02', currency: 'CNY', monthIsOver: true, unsettled: { debits: 0, refunds: 0 } },
-      ...{ status: 'OPEN', closedBy: null, closedAt: null, fees: null, later: ZERO_SUMS, sinceClosed: ZERO_SUMS },
+      ...{
+        status: 'OPEN',
+        closedBy: null,
+        closedAt: null,
+        fees: null,
+        payableCent: null,
+        later: ZERO_SUMS,
+        sinceClosed: ZERO_SUMS,
+      },
       lines: [
         { ...first, kind: 'COLLECTED', time: '2026-02-01 10:00:00', amountCent: 1990 },
         {
@@ -177,9 +185,9 @@ it('keeps every name unchanged as JSON, and has a header and one line per entry 
   expect(await month('2025-01')).toMatchObject({ lines: [], products: [] });
   const csv = async (of: string) => (await reportAs(operator, 'csv', of, APP)).split('\r\n');
   expect((await csv('2026-01')).slice(0, 3)).toEqual([
-    'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amountCent,amount,currency',
-    "COLLECTED,2026-01-10 12:00:00,10010001,,'=1+1,MONTHLY,SVC_DEDUCT,1,1990,19.90,CNY",
-    "REFUNDED,2026-01-10 12:00:00,10010001,R1001000101,'=1+1,MONTHLY,SVC_DEDUCT,1,5,0.05,CNY",
+    'kind,time,paymentOrderNo,refundNo,externalOrderNo,productCode,settlementMode,cycleNo,amount,currency',
+    "COLLECTED,2026-01-10 12:00:00,10010001,,'=1+1,MONTHLY,SVC_DEDUCT,1,19.90,CNY",
+    "REFUNDED,2026-01-10 12:00:00,10010001,R1001000101,'=1+1,MONTHLY,SVC_DEDUCT,1,0.05,CNY",
   ]);
   expect(await csv('2025-01')).toHaveLength(2);
 });

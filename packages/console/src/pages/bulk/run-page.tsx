@@ -11,6 +11,7 @@ import { useCommonTexts } from '../../i18n/common.ts';
 import { ConfirmDialog } from '../../parts/dialogs/confirm-dialog.tsx';
 import { Toggles } from '../../parts/fields/toggles.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
+import { CsvExport } from '../../parts/lists/csv-export.tsx';
 import { List } from '../../parts/lists/list.tsx';
 import { Figure, filterToggles, known, OrderLink } from '../../parts/lists/list-parts.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -317,11 +318,20 @@ function Items({ run }: RunProps) {
     <Section
       title={status === 'PREPARED' || status === 'WAITING' ? t('itemsMeant') : t('items')}
       actions={
-        <Toggles
-          label={t('status')}
-          choices={choices.map((choice) => ({ ...choice, count: counts[choice.value] }))}
-          {...filterToggles(filters, 'status')}
-        />
+        <>
+          <Toggles
+            label={t('status')}
+            choices={choices.map((choice) => ({ ...choice, count: counts[choice.value] }))}
+            {...filterToggles(filters, 'status')}
+          />
+          <CsvExport
+            path="/bulk/{runId}/items/csv"
+            filter={{ runId, ...filters.values }}
+            total={undefined}
+            isEmpty={list.rows?.length === 0}
+            doneText={(count) => t('exported', { count })}
+          />
+        </>
       }
     >
       <List

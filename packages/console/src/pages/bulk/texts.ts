@@ -83,5 +83,6 @@ export const useTexts = dictionary({
   itemsCaption: ['Result of each item', '逐项结果'],
   subject: ['Subject', '对象'],
   result: ['Result', '结果'],
+  exported: ['{count} result exported|{count} results exported', '已导出 {count} 条结果'],
   noItems: ['No items with this status', '没有该状态的记录'],
 });

@@ -11,6 +11,7 @@ import { Sheet, SheetPart } from '../../parts/dialogs/sheet.tsx';
 import { DayField } from '../../parts/fields/day-field.tsx';
 import { NoteField } from '../../parts/fields/note-field.tsx';
 import { OwnerPicker } from '../../parts/fields/owner-picker.tsx';
+import { CsvExport } from '../../parts/lists/csv-export.tsx';
 import type { Column } from '../../parts/lists/data-table.tsx';
 import { ChoiceFilter, FilterBar } from '../../parts/lists/filter-bar.tsx';
 import { List } from '../../parts/lists/list.tsx';
@@ -105,7 +106,18 @@ export function Differences() {
   const one = [...(list.rows ?? []), closed].find((row) => row !== undefined && row.differenceNo === opened.values.no);
   return (
     <>
-      <FilterBar filters={filters}>
+      <FilterBar
+        filters={filters}
+        aside={
+          <CsvExport
+            path="/differences.csv"
+            filter={filters.values}
+            total={undefined}
+            isEmpty={list.rows?.length === 0}
+            doneText={(count) => t('exported', { count })}
+          />
+        }
+      >
         <SegmentedControl
           aria-label={t('which')}
           value={filters.values.which ?? 'open'}

@@ -28,6 +28,7 @@ export const useTexts = dictionary({
   ],
 
   caption: ['Differences from statements, latest day first', '与对账单不一致的记录，按日期倒序'],
+  exported: ['{count} difference exported|{count} differences exported', '已导出 {count} 条差异'],
   kind: ['Difference', '差异类型'],
   MISSING_HERE: ['Only in the statement', '仅对账单有'],
   MISSING_THERE: ['Only here', '仅平台有'],

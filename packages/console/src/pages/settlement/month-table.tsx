@@ -19,6 +19,7 @@ interface Line {
   /** Absent for a product. */
   readonly laterCent?: number;
   readonly fees?: { readonly feeCent: number; readonly shareCent: number } | null;
+  readonly payableCent?: number | null;
   /** The page with the payments and refunds of a channel. */
   readonly linesOf?: string | undefined;
   readonly isTotal?: boolean;
@@ -42,7 +43,7 @@ export function MonthTable({ caption, month }: MonthTableProps) {
   const toggle = (appId: string) =>
     setOpened(opened.includes(appId) ? opened.filter((one) => one !== appId) : [...opened, appId]);
   const shown = month.channels.filter((channel) => showsIdle || !isIdle(channel));
-  const lines = shown.flatMap(({ appId, name, laterCent, products, fees, ...sums }): readonly Line[] => {
+  const lines = shown.flatMap(({ appId, name, laterCent, products, fees, payableCent, ...sums }): readonly Line[] => {
     const isOpen = opened.includes(appId);
     const ofProducts = products.map((product) => ({
       key: `${appId} ${product.productCode} ${product.settlementMode}`,
@@ -55,15 +56,16 @@ export function MonthTable({ caption, month }: MonthTableProps) {
       sums,
       laterCent,
       fees,
+      payableCent,
       linesOf: products.length === 0 ? undefined : places.settlementLines(month.month, appId),
     };
     return [line, ...(isOpen ? ofProducts : [])];
   });
-  const { totals, laterCent, feeCent, shareCent } = month;
+  const { totals, laterCent, feeCent, shareCent, payableCent } = month;
   const fees = feeCent === null || shareCent === null ? null : { feeCent, shareCent };
-  const total: Line = { key: 'total', name: t('total'), sums: totals, laterCent, fees, isTotal: true };
+  const total: Line = { key: 'total', name: t('total'), sums: totals, laterCent, fees, payableCent, isTotal: true };
   const amount = (
-    id: 'collected' | 'refunded' | 'billed' | 'later' | 'net' | 'fee' | 'share',
+    id: 'collected' | 'refunded' | 'billed' | 'later' | 'net' | 'fee' | 'share' | 'payable',
     of: (line: Line) => Amount,
   ) => ({
     id,
@@ -99,6 +101,11 @@ export function MonthTable({ caption, month }: MonthTableProps) {
       ? [
           amount('fee', (line) => ({ cents: line.fees?.feeCent })),
           amount('share', (line) => ({ cents: line.fees?.shareCent })),
+          amount('payable', ({ payableCent: cents = 0 }) => ({
+            cents: Math.abs(cents ?? 0),
+            counted: (cents ?? 0) < 0 ? 'byChannel' : 'toChannel',
+            count: Math.abs(cents ?? 0),
+          })),
         ]
       : []),
     {
@@ -132,7 +139,7 @@ const isIdle = ({ products, laterCent, later }: SettlementMonth['channels'][numb
 
 interface Amount {
   readonly cents: number | undefined;
-  readonly counted?: 'count' | 'refunds' | 'periods';
+  readonly counted?: 'count' | 'refunds' | 'periods' | 'toChannel' | 'byChannel';
   readonly count?: number;
 }
 

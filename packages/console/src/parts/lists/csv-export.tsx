@@ -14,7 +14,7 @@ const useTexts = dictionary({
 });
 
 interface CsvExportProps {
-  readonly path: '/orders.csv' | '/payments.csv' | '/refunds.csv';
+  readonly path: '/orders.csv' | '/payments.csv' | '/refunds.csv' | '/differences.csv' | '/bulk/{runId}/items/csv';
   readonly filter: Readonly<Record<string, string | undefined>>;
   /** The total number of rows, if known. */
   readonly total: number | undefined;

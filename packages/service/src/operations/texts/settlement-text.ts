@@ -43,13 +43,20 @@ export function settlementMonthText(one: SettlementMonth, money: MoneyText): Saf
     channel.appId,
     ...sumCells(channel, money),
     channel.laterCent === 0 ? '-' : money(channel.laterCent),
-    ...(hasFees ? feeCells(channel.fees, money) : []),
+    ...(hasFees ? feeCells({ ...channel.fees, payableCent: channel.payableCent }, money) : []),
   ]);
   const later = one.laterCent === 0 ? '-' : money(one.laterCent);
   return paragraphs([
     safeText`${one.month}${stateText(one)}`,
     table(
-      ['CHANNEL', 'COLLECTED', 'REFUNDED', 'BILLED', 'OF EARLIER MONTHS', ...(hasFees ? ['FEE', 'SHARE'] : [])],
+      [
+        'CHANNEL',
+        'COLLECTED',
+        'REFUNDED',
+        'BILLED',
+        'OF EARLIER MONTHS',
+        ...(hasFees ? ['FEE', 'SHARE', 'PAYABLE TO CHANNEL'] : []),
+      ],
       [...rows, ['Total', ...sumCells(one.totals, money), later, ...(hasFees ? feeCells(one, money) : [])]],
     ),
     ...unsettledText(one.unsettled, one.status),
@@ -57,10 +64,12 @@ export function settlementMonthText(one: SettlementMonth, money: MoneyText): Saf
 }
 
 const feeCells = (
-  fees: { readonly feeCent: number | null; readonly shareCent: number | null } | null,
+  fees: { readonly [Name in 'feeCent' | 'shareCent' | 'payableCent']?: number | null },
   money: MoneyText,
 ): string[] =>
-  [fees?.feeCent, fees?.shareCent].map((cents) => (cents === null || cents === undefined ? '-' : money(cents)));
+  [fees.feeCent, fees.shareCent, fees.payableCent].map((cents) =>
+    cents === null || cents === undefined ? '-' : money(cents),
+  );
 
 function stateText({ status, monthIsOver, closedBy, closedAt }: Omit<MonthInList, 'month'> & { monthIsOver: boolean }) {
   if (status === 'CLOSED') return `, closed by ${closedBy} at ${closedAt}`;
@@ -79,7 +88,7 @@ function unsettledText(open: number, status: 'OPEN' | 'CLOSED'): SafeText[] {
 }
 
 export function summaryText(summary: SettlementSummary, money: MoneyText): SafeText {
-  const { appId, month, status, unsettled, products, totals, later, sinceClosed, fees } = summary;
+  const { appId, month, status, unsettled, products, totals, later, sinceClosed, fees, payableCent } = summary;
   const rows = products.map((one) => [one.productCode, one.settlementMode, ...sumCells(one, money)]);
   const more = (name: string, sums: Sums) => (areZero(sums) ? [] : [[name, '', ...sumCells(sums, money)]]);
   const sums = table(
@@ -94,7 +103,11 @@ export function summaryText(summary: SettlementSummary, money: MoneyText): SafeT
   return paragraphs([
     safeText`${appId}, ${month}${stateText(summary)}`,
     sums,
-    ...(fees ? [safeText`Fee ${money(fees.feeCent)}, share of the channel ${money(fees.shareCent)}`] : []),
+    ...(fees
+      ? [
+          safeText`Fee ${money(fees.feeCent)}, share of the channel ${money(fees.shareCent)}, payable to the channel ${money(payableCent ?? 0)}`,
+        ]
+      : []),
     ...(status === 'CLOSED' ? [] : unsettledText(unsettled.debits + unsettled.refunds, status)),
   ]);
 }

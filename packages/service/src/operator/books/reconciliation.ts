@@ -1,5 +1,7 @@
 import { parseTime, type Static } from '@perennial/wire';
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
+import { createCsvTable } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { readCell } from '../../platform/installation/cell-sql.js';
 import {
@@ -10,7 +12,7 @@ import {
   storeClosedDifference,
   storeDifferenceOwner,
 } from '../../reconciliation/differences-sql.js';
-import { reconcile } from '../../reconciliation/reconcile.js';
+import { endAlertIfAllClosed, reconcile } from '../../reconciliation/reconcile.js';
 import {
   findReconciliations,
   type ReconciliationKey,
@@ -31,7 +33,12 @@ import { orderOfLine, withOrders } from '../order-of-number.js';
 import { readPage } from '../paging.js';
 import { requireActivePerson } from '../people/owner-sql.js';
 import { createNotFound, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
-import type { differencesQuery, reconciliationsQuery } from '../schemas/books.js';
+import {
+  difference,
+  type differenceFilter,
+  type differencesQuery,
+  type reconciliationsQuery,
+} from '../schemas/books.js';
 
 interface RunReconciliationInput {
   readonly paymentChannelCode: string;
@@ -115,6 +122,8 @@ function requireDay(text: string): string {
   throw refusal('cursor-unknown')`the cursor is not valid for this list; start at the first page`;
 }
 
+type FilterInput = Static<typeof differenceFilter>;
+
 interface ListDifferencesInput extends ListReconciliationsInput {
   /** Includes closed differences. */
   readonly all?: boolean;
@@ -138,10 +147,9 @@ export async function listDifferences(
 /** Returns a page of differences, each with the number of the order that it concerns, if any. */
 export async function pageDifferences(
   { database, clock }: OperatorWithClock,
-  { paymentChannelCode, day: asked, which = 'open', ...page }: Static<typeof differencesQuery> = {},
+  { paymentChannelCode, day: asked, which, ...page }: Static<typeof differencesQuery> = {},
 ) {
-  const day = asked === undefined ? null : requirePastDay(asked, clock.now());
-  const filter = { paymentChannelCode: paymentChannelCode ?? null, day, which };
+  const filter = readDifferenceFilter({ paymentChannelCode, day: asked, which }, clock.now());
   const { rows, nextCursor } = await readPage<DifferenceView, DifferenceKey>(
     'differences',
     page,
@@ -151,6 +159,38 @@ export async function pageDifferences(
     (one) => [one.day, Number(one.differenceNo)],
   );
   return { rows: await withOrders(database, rows, ({ number }) => orderOfLine(number)), nextCursor };
+}
+
+const readDifferenceFilter = (
+  { paymentChannelCode, day, which = 'open' }: { readonly [F in keyof FilterInput]: FilterInput[F] | undefined },
+  now: number,
+) => ({
+  paymentChannelCode: paymentChannelCode ?? null,
+  which,
+  day: day === undefined ? null : requirePastDay(day, now),
+});
+
+const CSV_COLUMNS = Object.keys(difference.properties) as (keyof typeof difference.properties)[];
+const CSV = createCsvTable([...CSV_COLUMNS, 'currency']);
+const ROWS_PER_PIECE = 1_000;
+
+/** Exports all matching differences as CSV, piece by piece. */
+export function exportDifferences(
+  { database, clock, currency = DEFAULT_CURRENCY }: OperatorWithClock,
+  input: FilterInput,
+): AsyncIterable<string> {
+  const filter = readDifferenceFilter(input, clock.now());
+  return (async function* pieces() {
+    yield CSV.header;
+    let after: DifferenceKey | undefined;
+    do {
+      const rows = await findStoredDifferences(database, { ...filter, after, limit: ROWS_PER_PIECE });
+      const named = await withOrders(database, rows, ({ number }) => orderOfLine(number));
+      yield named.map((row) => CSV.toRow({ ...row, currency })).join('');
+      const last = rows.at(-1);
+      after = last && rows.length === ROWS_PER_PIECE ? [last.day, Number(last.differenceNo)] : undefined;
+    } while (after);
+  })();
 }
 
 /** Adds the number of the order that the difference concerns. */
@@ -194,6 +234,8 @@ export async function closeDifference(
     const { kind, lineKind, number, day, paymentChannelCode: subject } = difference;
     const detail = { differenceNo, day, kind, lineKind, number, note };
     await recordAudit(tx, { actor: operator.actor, action: 'reconciliation.close', subject, detail });
-    return { ...(await storeClosedDifference(tx, differenceNo, operator.actor, note)), changed: true };
+    const closed = await storeClosedDifference(tx, differenceNo, operator.actor, note);
+    await endAlertIfAllClosed(tx, difference);
+    return { ...closed, changed: true };
   });
 }

@@ -11,7 +11,7 @@ import {
   type ProductSums,
   storeClosedMonth,
 } from '../../settlement/closed-months-sql.js';
-import { computeFees, type Fees } from '../../settlement/fees.js';
+import { computeFees, type Fees, payableOf } from '../../settlement/fees.js';
 import { findLaterChanges, type LaterChanges, sumLater } from '../../settlement/later-changes.js';
 import {
   countAllUnsettled,
@@ -78,24 +78,27 @@ async function readMonth(db: Queryable, { month, bounds, now, currency = DEFAULT
   };
 }
 
-/** Returns null for both if no channel has terms. */
-function sumFees(channels: readonly { readonly fees: Fees | null }[]) {
-  const all = channels.flatMap(({ fees }) => fees ?? []);
-  const sumOf = (of: (fees: Fees) => number) => (all.length === 0 ? null : all.reduce((sum, one) => sum + of(one), 0));
-  return { feeCent: sumOf(({ feeCent }) => feeCent), shareCent: sumOf(({ shareCent }) => shareCent) };
+/** Returns null for each sum if no channel has terms. */
+function sumFees(channels: readonly { readonly fees: Fees | null; readonly payableCent: number | null }[]) {
+  const all = channels.flatMap(({ fees, payableCent }) => (fees ? [{ ...fees, payableCent: payableCent ?? 0 }] : []));
+  const sumOf = (name: 'feeCent' | 'shareCent' | 'payableCent') =>
+    all.length === 0 ? null : all.reduce((sum, one) => sum + one[name], 0);
+  return { feeCent: sumOf('feeCent'), shareCent: sumOf('shareCent'), payableCent: sumOf('payableCent') };
 }
 
 const NO_FIGURES: ClosedFigures = { products: [], later: {}, unsettled: 0 };
 
 function toChannelSums({ products, later, unsettled, fees }: ClosedFigures) {
   const changes = sumLater(later);
+  const sums = sumProducts(products);
   return {
-    ...sumProducts(products),
+    ...sums,
     later: changes,
     laterCent: netCent(changes),
     unsettled,
     products,
     fees: fees ?? null,
+    payableCent: payableOf(fees ?? null, addSums(sums, changes)),
   };
 }
 
@@ -227,8 +230,14 @@ export async function closeSettlementMonth(
     requireNextMonth(month, closedMonths, await listMonths(tx, now), figures.size > 0);
     await storeClosedMonth(tx, month, figures, { by: operator.actor, note });
     const closed = await readMonth(tx, { month, bounds, now, currency: operator.currency });
-    const { totals, laterCent, feeCent, shareCent, unsettled } = closed;
-    const detail = { note, ...totals, laterCent, ...(feeCent === null ? {} : { feeCent, shareCent }), unsettled };
+    const { totals, laterCent, feeCent, shareCent, payableCent, unsettled } = closed;
+    const detail = {
+      note,
+      ...totals,
+      laterCent,
+      ...(feeCent === null ? {} : { feeCent, shareCent, payableCent }),
+      unsettled,
+    };
     await recordAudit(tx, { actor: operator.actor, action: 'settlement.close', subject: month, detail });
     return closed;
   });

@@ -1,4 +1,6 @@
 import { parseTime, type Static } from '@perennial/wire';
+import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
+import { createCsvTable } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
@@ -27,7 +29,7 @@ import {
   storeCanceledRun,
   storeRunStatus,
 } from './bulk-sql.js';
-import { type BulkChoice, findBulkItems } from './find-items.js';
+import { type BulkChoice, findBulkItems, MAX_ITEMS } from './find-items.js';
 import { readNumbers } from './numbers.js';
 
 type PrepareRunInput = Asked<Static<typeof bulkRequest>>;
@@ -234,6 +236,24 @@ export async function listRunItems(
     })),
     nextCursor,
   };
+}
+
+const CSV = createCsvTable([
+  ...(['itemNo', 'subject', 'orderNo', 'amountCent', 'currency', 'status', 'result', 'finishedAt'] as const),
+]);
+
+/** Exports the items of a run with their results as CSV. A run has at most some thousand items. */
+export async function exportRunItems(
+  { database, currency = DEFAULT_CURRENCY }: Operator,
+  { runId, status }: { readonly runId: string; readonly status?: string | undefined },
+): Promise<AsyncIterable<string>> {
+  const id = parseRunId(runId);
+  if (!(await findRun(database, id))) throw createNotFound('run', runId);
+  const items = await findItems(database, id, status, undefined, MAX_ITEMS);
+  return (async function* pieces() {
+    yield CSV.header;
+    yield items.map((item) => CSV.toRow({ ...item, currency })).join('');
+  })();
 }
 
 /** Returns the run number. If the text is not a number, returns 0, which no run has. */

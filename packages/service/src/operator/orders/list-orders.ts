@@ -2,7 +2,7 @@ import { Rejection, type Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { orderStatuses } from '@perennial/wire/enums';
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
-import { spreadsheetLine } from '../../platform/csv/csv-field.js';
+import { createCsvTable } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists/cursor.js';
 import { isNumberKey } from '../../platform/lists/list-page.js';
@@ -86,7 +86,7 @@ export async function totalOrders(operator: OperatorWithClock, input: OrderFilte
 const CSV_COLUMNS = Object.keys(orderLine.properties) as (keyof typeof orderLine.properties)[];
 
 /** The currency is a column, so that every line names it. */
-const CSV_HEADER = [...CSV_COLUMNS, 'currency'];
+const CSV = createCsvTable([...CSV_COLUMNS, 'currency']);
 
 /**
  * Exports all matching orders as CSV, page by page, so that no transaction is open for long. Checks the filter first.
@@ -101,13 +101,12 @@ export async function exportOrders(
   await traceRead(operator, 'orders.export', 'orders', JSON.stringify(input), shown);
   const { currency = DEFAULT_CURRENCY } = operator;
   return (async function* pieces() {
-    yield spreadsheetLine(CSV_HEADER);
+    yield CSV.header;
     let after: OrderListKey | undefined;
     do {
       const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, PIECE_MS);
       const lines = found.map((order) => describeOrder(order, role));
-      if (lines.length > 0)
-        yield lines.map((line) => spreadsheetLine([...CSV_COLUMNS.map((column) => line[column]), currency])).join('');
+      if (lines.length > 0) yield lines.map((line) => CSV.toRow({ ...line, currency })).join('');
       after = next;
     } while (after !== undefined);
   })();

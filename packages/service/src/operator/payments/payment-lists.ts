@@ -1,7 +1,7 @@
 import type { Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { hasProduct } from '../../catalog/products/product-provisioning-sql.js';
-import { spreadsheetLine } from '../../platform/csv/csv-field.js';
+import { createCsvTable } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
 import {
   formatAttemptNo,
@@ -122,12 +122,13 @@ async function exportListed(
   const filter = await readFilter(operator.database, input);
   await traceRead(operator, `${listed}.export`, listed, JSON.stringify(input), input);
   const { currency = DEFAULT_CURRENCY } = operator;
+  const table = createCsvTable([...columns, 'currency']);
   const toLine = (row: ListedMoney) => {
     const line = role === 'viewer' ? maskWrittenMobiles(describe(row)) : describe(row);
-    return spreadsheetLine([...columns.map((column) => line[column] ?? null), currency]);
+    return table.toRow({ ...line, currency });
   };
   return (async function* pieces() {
-    yield spreadsheetLine([...columns, 'currency']);
+    yield table.header;
     let after: ListedKey | undefined;
     do {
       const { found, next } = await readPage(operator, listed, filter, after, ROWS_PER_PIECE, PIECE_MS);

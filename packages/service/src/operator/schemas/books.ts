@@ -34,12 +34,13 @@ export const reconcileRequest = Type.Object({
   csv: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000_000 })),
 });
 
-export const differencesQuery = Type.Object({
+const differenceFields = {
   paymentChannelCode: Type.Optional(text(64)),
   day: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
   which: Type.Optional(oneOf('open', 'all')),
-  ...paging,
-});
+};
+export const differenceFilter = Type.Object(differenceFields);
+export const differencesQuery = Type.Object({ ...differenceFields, ...paging });
 export const difference = Type.Object({
   differenceNo: Type.String(),
   paymentChannelCode: Type.String(),
@@ -98,6 +99,7 @@ export const settlementMonth = Type.Object({
   /** The sums of all channels. Null if no channel has terms. */
   feeCent: integerOrNull,
   shareCent: integerOrNull,
+  payableCent: integerOrNull,
   unsettled: count,
   channels: Type.Array(
     Type.Object({
@@ -114,6 +116,8 @@ export const settlementMonth = Type.Object({
       unsettled: count,
       /** The fee and the share of the month with `later`. Null if the channel has no terms. */
       fees: Type.OrNull(Type.Object({ ...terms, feeCent: cents, shareCent: cents })),
+      /** The amount payable to the channel. Negative if the channel pays. Null without terms. */
+      payableCent: integerOrNull,
       products: Type.Array(Type.Object({ productCode: Type.String(), settlementMode: Type.String(), ...sums })),
     }),
   ),

@@ -226,10 +226,9 @@ export const bulkRun = Type.Object({
 export const bulkRuns = Type.Object({ runs: Type.Array(bulkRun), nextCursor });
 export const bulkQuery = Type.Object(paging);
 export const bulkStart = Type.Object({ confirmation: text(64) });
-export const bulkItemsQuery = Type.Object({
-  status: Type.Optional(oneOf(...ITEM_STATUSES)),
-  ...paging,
-});
+const itemStatus = { status: Type.Optional(oneOf(...ITEM_STATUSES)) };
+export const bulkItemsFilter = Type.Object(itemStatus);
+export const bulkItemsQuery = Type.Object({ ...itemStatus, ...paging });
 export const bulkItems = Type.Object({
   items: Type.Array(
     Type.Object({

@@ -37,8 +37,25 @@ export const spreadsheetLine = (values: readonly Value[]): string =>
 const keepDigits = (value: Value): Value =>
   typeof value === 'string' && /^(?:\d{12,}|0\d+)$/.test(value) ? `${value}\t` : value;
 
+/**
+ * Returns the header and a function for the rows of a file with these fields. A field of cents, such as `amountCent`, is the
+ * column `amount` with two decimals.
+ */
+export function createCsvTable<Field extends string>(fields: readonly Field[], toLine = spreadsheetLine) {
+  return {
+    header: toLine(fields.map((field) => field.replace(/Cent$/, ''))),
+    toRow: (values: Readonly<Record<Field, string | number | null>>): string =>
+      toLine(
+        fields.map((field) => {
+          const value = values[field];
+          return field.endsWith('Cent') && typeof value === 'number' ? amountField(value) : value;
+        }),
+      ),
+  };
+}
+
 /** Formats cents as an amount without its currency, exactly: -1234 is -12.34. */
-export function amountField(cents: number): Amount {
+function amountField(cents: number): Amount {
   const digits = String(Math.abs(cents)).padStart(3, '0');
   return { exact: `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}` };
 }
