@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { createBusinessMetrics } from '../engine/metrics/business-metrics.js';
 import type { Database } from '../platform/db/database.js';
 import type { ConnectionShares } from '../platform/db/sharing/connection-shares.js';
+import { countDroppedLines } from '../platform/log/log.js';
 import { VERSION } from '../platform/version.js';
 import { DROPPED_BECAUSE, type DroppedBecause } from './request-log.js';
 
@@ -85,6 +86,15 @@ export function createServiceMetrics(database: Database, shares: ConnectionShare
     ['why'],
   );
   for (const why of DROPPED_BECAUSE) unlogged.inc({ why }, 0);
+  new Counter({
+    name: 'perennial_log_lines_dropped_total',
+    help: 'Log lines that could not be written to the standard output, such as on a full disk',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(countDroppedLines());
+    },
+  });
   new Gauge({
     name: 'perennial_share_waiting',
     help: 'Requests that wait because their channel, or all channels together, use their share of the connections',

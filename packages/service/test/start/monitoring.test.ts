@@ -1,9 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ofFile } from '../orders/stage-of-file.js';
+import { channelClient } from '../support/channel-client.js';
 import { installation } from '../support/installation.js';
-import { packageRoot, SHIPPED_MAIN, serviceUrl } from '../support/processes.js';
+import { packageRoot, SHIPPED_MAIN, serviceUrl, until, watch } from '../support/processes.js';
 
 const TOKEN = 'a-token-of-some-length';
 const fresh = ofFile(installation);
@@ -67,5 +69,32 @@ describe('/metrics, /healthz and /readyz', () => {
     });
     const refused = await fetch(`${operationsUrl}/metrics`);
     expect(await refused.json()).toMatchObject({ code: '401005', data: null });
+  });
+});
+
+describe('a log that cannot be written', () => {
+  it.skipIf(process.platform !== 'linux')('leaves the node in service, and its lost lines are counted', async () => {
+    const full = await open('/dev/full', 'w');
+    const child = spawn(process.execPath, [SHIPPED_MAIN], {
+      env: { PATH: process.env['PATH'], ...fresh.env, LOG_LEVEL: 'debug' },
+      stdio: ['ignore', full.fd, 'pipe'],
+    });
+    const running = watch(child);
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await running.exited;
+      await full.close();
+    });
+    const url = await serviceUrl(running);
+    const client = channelClient(url, await fresh.demo());
+    const dropped = await until('a dropped line', async () => {
+      await Promise.all(Array.from({ length: 40 }, () => client.call('products/list', {})));
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return Number(/^perennial_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+    });
+    expect(dropped).toBeGreaterThan(0);
+    expect(await statuses(url)).toEqual({ readyz: 200, healthz: 200, metrics: 200 });
+    child.kill('SIGTERM');
+    expect(await running.exited).toBe(0);
   });
 });

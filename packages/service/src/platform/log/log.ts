@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
 import { DatabaseUnresponsive, isDatabaseAway, sqlState } from '../db/database.js';
 import { escapeInvisible } from '../escape-invisible.js';
@@ -42,6 +43,13 @@ export interface LogOptions {
 }
 
 const STDOUT = 1;
+/** The bytes of log lines that a node keeps in memory while its output cannot be written. */
+const MAX_UNWRITTEN = 64 * 1024;
+const RETRY_OUTPUT_MS = 1_000;
+
+let dropped = 0;
+/** Returns the number of log lines that this process could not write. */
+export const countDroppedLines = (): number => dropped;
 
 /**
  * Creates the log. Lines at warn or above with the same `cause` are summarized after the first line. Most errors of an
@@ -73,7 +81,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream, opti
         },
       },
     },
-    ...createStreams(destination, options.format),
+    createStream(destination, options.format),
   );
   return log;
 }
@@ -101,10 +109,41 @@ function outageCause(err: Error): string {
   return /^(25006|28|3D000|42501|53)/.test(state) ? `${DATABASE_AWAY}: ${state}` : DATABASE_AWAY;
 }
 
-function createStreams(destination: DestinationStream | undefined, format: LogFormat = 'json'): DestinationStream[] {
-  if (format === 'json') return destination ? [destination] : [];
-  const out = destination ?? pino.destination(STDOUT);
-  return [{ write: (line) => out.write(toPrettyLine(line)) }];
+function createStream(destination: DestinationStream | undefined, format: LogFormat = 'json'): DestinationStream {
+  const out = destination ?? openOutput();
+  return format === 'json' ? out : { write: (line) => out.write(toPrettyLine(line)) };
+}
+
+/**
+ * Opens the standard output, and writes the lines of a turn of the event loop at once. Bytes that cannot be written, such
+ * as on a full disk, are kept and retried. Beyond MAX_UNWRITTEN further lines are dropped and counted, because a node must
+ * serve without its log. pino's own destination would end the node or never let it exit.
+ */
+function openOutput(): DestinationStream {
+  let lines = '';
+  let unwritten = Buffer.alloc(0);
+  let scheduled: NodeJS.Immediate | undefined;
+  const flush = (): void => {
+    scheduled = undefined;
+    unwritten = Buffer.concat([unwritten, Buffer.from(lines)]);
+    lines = '';
+    try {
+      while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(STDOUT, unwritten));
+    } catch {
+      setTimeout(schedule, RETRY_OUTPUT_MS).unref();
+    }
+  };
+  const schedule = (): void => {
+    scheduled ??= setImmediate(flush);
+  };
+  process.on('exit', flush);
+  return {
+    write(line) {
+      if (unwritten.length > MAX_UNWRITTEN) dropped += 1;
+      else lines += line;
+      schedule();
+    },
+  };
 }
 
 const MAX_DEPTH = 6;
