@@ -31,7 +31,7 @@ readSettings(
 
 /** Matches upper-case words in the files that are not settings of the service. */
 const OTHERS =
-  /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD|SERVICE_PASSWORD)|OWNER_URL|ON_ERROR_STOP|AF_(INET6?|UNIX)|SIG[A-Z]+|METH_POST|HAPROXY_.*)$/;
+  /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD|SERVICE_PASSWORD|IMAGE)|DAC_OVERRIDE|OWNER_URL|ON_ERROR_STOP|AF_(INET6?|UNIX)|SIG[A-Z]+|METH_POST|HAPROXY_.*)$/;
 
 describe('deploy/', () => {
   it('README.md lists every folder', () => {

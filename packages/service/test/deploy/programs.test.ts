@@ -50,6 +50,9 @@ it('nginx accepts deploy/nginx/perennial.conf', async () => {
 });
 
 it.runIf(existsSync(systemd)).each(['perennial@.service', 'perennial-bridge@.service'])(
-  'systemd accepts deploy/systemd/%s',
-  (name) => accepts(systemd, ['verify', at(`systemd/${name}`)]),
+  'systemd accepts deploy/systemd/%s, and rates its exposure at 2.0 or less',
+  async (name) => {
+    await accepts(systemd, ['verify', at(`systemd/${name}`)]);
+    await accepts(systemd, ['security', '--offline=true', '--threshold=20', at(`systemd/${name}`)]);
+  },
 );
