@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { BlockList } from 'node:net';
+import http from 'node:http';
+import { type AddressInfo, BlockList } from 'node:net';
 import path from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -309,6 +311,22 @@ it('the systemd template starts each node only on the port in its name', () => {
     const ports = [...text(proxy).matchAll(/^ {2}server .*127\.0\.0\.1:(\d+)/gm)].map(([, port]) => port);
     expect(ports, proxy).toEqual(named);
   }
+});
+
+it('the systemd template reports a node as started only when the node is ready', async () => {
+  const asked: number[] = [];
+  const server = http.createServer((_request, response) => {
+    const status = asked.length < 3 ? 503 : 200;
+    asked.push(status);
+    response.writeHead(status).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [, code = ''] = /^ExecStartPost=-\S+ -e "(.+)"$/m.exec(text('systemd/perennial@.service')) ?? [];
+  const [status] = await once(spawn(process.execPath, ['-e', code.replace('%i', String(port))]), 'exit');
+  server.close();
+  expect(status).toBe(0);
+  expect(asked).toEqual([503, 503, 503, 200]);
 });
 
 describe('the Debian package', () => {
