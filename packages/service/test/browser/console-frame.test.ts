@@ -247,6 +247,32 @@ describe('signing in', () => {
     expect(sizes.length).toBeGreaterThan(3);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(350_000);
   });
+
+  it('shows orders on a phone with one format of years for all times, and loads the calendar with the filters', async () => {
+    const page = await at.person('support', 'paula', PHONE);
+    await page.addInitScript(`{
+      window.yearFormats = 0;
+      Intl.DateTimeFormat = new Proxy(Intl.DateTimeFormat, {
+        construct(target, args) {
+          if (args[1]?.year && !args[1].month) window.yearFormats += 1;
+          return new target(...args);
+        },
+      });
+    }`);
+    const calendars: string[] = [];
+    page.on('request', (request) => {
+      if (/day-range-picker|DatePicker/.test(request.url())) calendars.push(request.url());
+    });
+    await page.goto('/console/orders');
+    await page.getByText(orderNo).waitFor();
+    expect(await page.locator('main li time').count()).toBeGreaterThan(1);
+    expect(await page.evaluate('window.yearFormats')).toBe(1);
+    await page.waitForLoadState('networkidle');
+    expect(calendars).toEqual([]);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Created' }).waitFor();
+    expect(calendars).not.toEqual([]);
+  });
 });
 
 describe('with the keyboard only', () => {

@@ -1,4 +1,3 @@
-import { Box } from '@mantine/core';
 import type { OrderLine } from '../../api/order-types.ts';
 import { useChannelNames, useProductNames } from '../../catalog/catalog.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
@@ -10,6 +9,10 @@ import { useTexts } from './texts.ts';
 /** Statuses of the latest payment that are worth showing for an active order. */
 const NOTEWORTHY = new Set(['PROCESSING', 'FAIL_RETRY', 'FAIL']);
 
+const USER = { display: 'inline-block', maxWidth: 130, verticalAlign: 'bottom' } as const;
+const PAID = { display: 'inline-block', lineHeight: 1.2 } as const;
+const REFUNDED = { display: 'block', lineHeight: 1.1 } as const;
+
 const column = columnsOf<OrderLine>();
 
 /** Returns the columns of an order list. `withUser` is false on a user's page. */
@@ -20,15 +23,9 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
   const user = column.of(
     t('user'),
     ({ channelUserId }) => (
-      <Box
-        component="span"
-        className="quiet one-line"
-        display="inline-block"
-        maw={130}
-        style={{ verticalAlign: 'bottom' }}
-      >
+      <span className="quiet one-line" style={USER}>
         {channelUserId}
-      </Box>
+      </span>
     ),
     { inCard: 'none' },
   );
@@ -69,19 +66,17 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
       t('paid'),
       ({ totalPaidAmountCent, totalRefundAmountCent }) => (
         <>
-          <Box component="span" display="inline-block" lh={1.2}>
+          <span style={PAID}>
             <Money cents={totalPaidAmountCent} />
-          </Box>
+          </span>
           {totalRefundAmountCent > 0 ? (
-            <Box
-              component="span"
+            <span
               className="figures quiet tiny"
-              display="block"
-              lh={1.1}
+              style={REFUNDED}
               title={t('totalRefunded', { amount: moneyText(totalRefundAmountCent) })}
             >
               −{moneyText(totalRefundAmountCent)}
-            </Box>
+            </span>
           ) : null}
         </>
       ),

@@ -1,4 +1,4 @@
-import { Checkbox, Group, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react';
@@ -149,7 +149,7 @@ function Cards<Row>(props: DataTableProps<Row>) {
             data-opens={open !== undefined || undefined}
             onClick={open && ((event) => open(row, event))}
           >
-            <Group gap={10} wrap="nowrap">
+            <div className={styles.cardHead}>
               {selection ? <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} /> : null}
               <div className={styles.cardTitle}>
                 <Opener {...props} row={row}>
@@ -161,7 +161,7 @@ function Cards<Row>(props: DataTableProps<Row>) {
               {at('aside').map(({ id, cell }) => (
                 <span key={id}>{cell(row)}</span>
               ))}
-            </Group>
+            </div>
             {at('text').map(({ id, cell }) => (
               <div key={id} className={styles.cardText}>
                 {cell(row)}
@@ -228,15 +228,18 @@ interface SelectBoxProps {
   readonly keys: readonly string[];
 }
 
-/** Selects one row or all rows shown. */
+/** Selects one row or all rows shown. A plain element, because a component for each row is slow on phones. */
 function SelectBox({ selection: { selected, onChange }, label, keys }: SelectBoxProps) {
   const count = keys.filter((key) => selected.has(key)).length;
   return (
-    <Checkbox
-      size="xs"
+    <input
+      type="checkbox"
+      className={styles.box}
       aria-label={label}
       checked={count > 0 && count === keys.length}
-      indeterminate={count > 0 && count < keys.length}
+      ref={(box) => {
+        if (box) box.indeterminate = count > 0 && count < keys.length;
+      }}
       onChange={(event) => {
         const rest = [...selected].filter((key) => !keys.includes(key));
         onChange(new Set(event.currentTarget.checked ? [...rest, ...keys] : rest));

@@ -9,9 +9,14 @@ export const momentOf = (value: string): Date =>
   new Date(`${value.slice(0, 10)}T${value.slice(11) || '00:00:00'}+08:00`);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${getLanguage()} ${zone} ${JSON.stringify(options)}`;
-  const known = formats.get(key) ?? new Intl.DateTimeFormat(localeOf(getLanguage()), { timeZone: zone, ...options });
+/** Returns a cached format, because creating one takes longer than a table row. */
+function format(
+  zone: string,
+  options: Intl.DateTimeFormatOptions,
+  locale = localeOf(getLanguage()),
+): Intl.DateTimeFormat {
+  const key = `${locale} ${zone} ${JSON.stringify(options)}`;
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: zone, ...options });
   formats.set(key, known);
   return known;
 }
@@ -20,8 +25,7 @@ const DAY = { day: 'numeric', month: 'short' } as const;
 const MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const SECOND = { ...MINUTE, second: '2-digit' } as const;
 
-const yearOf = (moment: Date, zone: string) =>
-  new Intl.DateTimeFormat('en', { timeZone: zone, year: 'numeric' }).format(moment);
+const yearOf = (moment: Date, zone: string) => format(zone, { year: 'numeric' }).format(moment);
 
 /** Formats a time: 16 Nov 2026, 18:03. Omits the year if it is the current year. */
 export function timeText(moment: Date, zone: string, withSeconds = false): string {
@@ -40,7 +44,7 @@ export const hourText = (moment: Date, zone = BEIJING): string => format(zone, M
 
 /** Returns the UTC offset of a zone, such as UTC+8. The offset 0 is UTC: some browsers name it GMT+0, others GMT. */
 export function offsetText(moment: Date, zone: string): string {
-  const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' }).formatToParts(moment);
+  const parts = format(zone, { timeZoneName: 'shortOffset' }, 'en').formatToParts(moment);
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC')
     .replace('GMT', 'UTC')
     .replace(/[+-]0$/, '');
