@@ -67,7 +67,7 @@ const idempotencyKey = randomUUID();
 await write('orders/create', collected, idempotencyKey);
 await call('orders/query', { externalOrderNo: collected.externalOrderNo });
 
-print('The answer was lost: the same bytes under the same key give it again, and no second order\n');
+print('The answer was lost: the same request under the same key gives it again, and no second order\n');
 await write('orders/create', collected, idempotencyKey);
 
 print('What a channel asks later\n');

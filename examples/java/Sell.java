@@ -54,7 +54,7 @@ public final class Sell {
                 "sharedAgreement",
                 with(card, Map.of("paymentChannelCode", "MOCKPAY", "sharedAgreementNo", "agreement-" + run)))));
 
-        // B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
+        // B: the channel collects the money, and the service bills. The same body with the same key is the same order.
         Map<String, Object> collected = Map.of(
                 "settlementMode", "CHANNEL_COLLECT",
                 "externalOrderNo", "collected-" + run,

@@ -52,7 +52,7 @@ function sell(Perennial $channel): void
         ],
     ]));
 
-    // B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
+    // B: the channel collects the money, and the service bills. The same body with the same key is the same order.
     $collected = [
         'settlementMode' => 'CHANNEL_COLLECT',
         'externalOrderNo' => "collected-$run",

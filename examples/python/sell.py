@@ -64,7 +64,7 @@ def sell(channel):
     )
     show_order("A.2", shared)
 
-    # B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
+    # B: the channel collects the money, and the service bills. The same body with the same key is the same order.
     collected = {
         "settlementMode": "CHANNEL_COLLECT",
         "externalOrderNo": f"collected-{run}",

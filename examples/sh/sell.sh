@@ -53,7 +53,7 @@ of_user="\"channelUserId\":\"$user\",\"mobileEncrypted\":\"$mobile\""
 call orders/create "{$deducted,\"externalOrderNo\":\"shared-$run\",$of_user,\"sharedAgreement\":$agreement}"
 show_order A.2
 
-# B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
+# B: the channel collects the money, and the service bills. The same body with the same key is the same order.
 collected="\"settlementMode\":\"CHANNEL_COLLECT\",\"productCode\":\"$product\""
 collected="{$collected,\"externalOrderNo\":\"collected-$run\",$of_user}"
 key=$(openssl rand -hex 16)

@@ -5,7 +5,8 @@ const IV_BYTES: Readonly<Record<EncryptionVersion, number>> = { v1: 16, v2: 12 }
 
 /**
  * Returns a function that encrypts a field. For a write, the IV is derived from the idempotency key, the field's place
- * and its text, because a resent write must have the same bytes, even after a restart. Two IVs are therefore equal only
+ * and its text, so that a resent write has the same bytes, even after a restart: the service recognises them even after
+ * the aesKey was reset. Two IVs are therefore equal only
  * if the whole ciphertexts are equal. To anybody without the key, the IVs look random.
  */
 export function encrypterOf(aesKey: Uint8Array, version: EncryptionVersion, idempotencyKey?: string): Encrypt {

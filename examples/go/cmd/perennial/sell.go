@@ -103,7 +103,7 @@ func (s *seller) sellOnShared() error {
 	})
 }
 
-// B: the channel collects the money, and the service bills. The same bytes with the same key are the same order.
+// B: the channel collects the money, and the service bills. The same body with the same key is the same order.
 func (s *seller) sellCollected() error {
 	collected := fields{
 		"settlementMode":  "CHANNEL_COLLECT",

@@ -46,7 +46,10 @@ export const CODE_TEXTS: Readonly<Record<CodeName, readonly [when: string, advic
     'call from a listed address, or ask your operator to change the list',
   ],
   CHANNEL_DISABLED: ['your channel is suspended', 'contact your operator'],
-  IDEMPOTENCY_CONFLICT: ['the Idempotency-Key was used with another body or path', 'use a new key for each request'],
+  IDEMPOTENCY_CONFLICT: [
+    'the Idempotency-Key was used with another path, or with a body that means something else',
+    'use a new key for each request',
+  ],
   IDEMPOTENCY_IN_PROGRESS: [
     'the first request with this key is still in progress after a wait of 10 s, or a crash interrupted it less than 30 s ago; or another request is advancing the order (`sandbox/orders/advance`)',
     'resend later with the same key',

@@ -29,8 +29,8 @@ with made as (
     started_at, ask_at)
   select n, 1, 1, :channel, n, 'BENCHBANK', 1990, at, now() + interval '1 day' from made
 )
-insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
-select :channel, 'pgbench-' || n, '/openapi/v1/orders/create', sha256(int8send(n)), 'RUNNING', gen_random_uuid(),
+insert into idempotency (channel_id, key, path, body_sha256, meaning, state, owner, lease_until, subject)
+select :channel, 'pgbench-' || n, '/openapi/v1/orders/create', sha256(int8send(n)), sha256(int8send(n)), 'RUNNING', gen_random_uuid(),
   now() + interval '30 s', n from made;
 
 with attempt as (

@@ -30,6 +30,6 @@ with made as (
   from made, (values ('payment.status.changed', 1, :payment_event), ('order.status.changed', null, :order_event))
     as e(type, cycle, data)
 )
-insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, code, message, data)
-select :channel, gen_random_uuid(), '/openapi/v1/orders/create', sha256(int8send(n)), 'DESCRIBED', gen_random_uuid(),
+insert into idempotency (channel_id, key, path, body_sha256, meaning, state, owner, lease_until, code, message, data)
+select :channel, gen_random_uuid(), '/openapi/v1/orders/create', sha256(int8send(n)), sha256(int8send(n)), 'DESCRIBED', gen_random_uuid(),
   'infinity', '0', 'success', :answer from made;

@@ -40,7 +40,7 @@ type AskContext = Pick<ActionContext<never>, 'database' | 'caller' | 'channel' |
 export function createBindConfirmAction({ gateways, institutionNumbers, clock, environment }: BindConfirmDeps) {
   const action: Action<BindConfirmRequest, BindConfirmData> = async (context, request) => {
     const { channel, database, once, answer } = context;
-    const smsCode = readPlaintext(channel, 'code', request.smsCodeEncrypted, 'smsCodeEncrypted');
+    const smsCode = readPlaintext(context, 'code', request.smsCodeEncrypted, 'smsCodeEncrypted');
     const asked = await (once.interrupted === undefined
       ? beginConfirmation(database, channel, once, request.bindOrderNo)
       : resumeConfirmation(database, channel, once.interrupted));

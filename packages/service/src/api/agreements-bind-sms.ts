@@ -43,8 +43,8 @@ export function createBindSmsAction({ catalog, gateways, bankMobiles, clock, env
 
   const action: Action<BindSmsRequest, BindSmsData> = async (context, request) => {
     const { channel, origin, caller, database, once, answer } = context;
-    const mobile = readPlaintext(channel, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
-    const card = readCard(channel, request);
+    const mobile = readPlaintext(context, 'mobile', request.mobileEncrypted, 'mobileEncrypted');
+    const card = readCard(context, request);
     // Limits codes per phone instead of per channel, so that two channels cannot text the same phone at once.
     const bankMobileHash = limited ? await bankMobiles.hash(card.bankMobile) : undefined;
     const { former, paymentChannelCode } = await (once.interrupted === undefined

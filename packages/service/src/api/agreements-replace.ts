@@ -30,7 +30,7 @@ export function createReplaceAction(deps: ReplaceDeps): Action<ReplaceRequest, R
   const { catalog, institutionNumbers, clock, log } = deps;
   return async (context, request) => {
     const { channel, database, once, answer, place } = context;
-    const { shared, card } = readSharedAgreement(channel, request.newSharedAgreement, 'newSharedAgreement');
+    const { shared, card } = readSharedAgreement(context, request.newSharedAgreement, 'newSharedAgreement');
     const reference = readOrderReference(request);
     const authorized = await catalog.paymentChannels(channel);
     const agreementId = await takeAgreementId(database);

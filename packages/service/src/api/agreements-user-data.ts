@@ -9,7 +9,7 @@ import {
 import type { Action } from '../catalog/action.js';
 import type { Channel } from '../catalog/channels/channel.js';
 import { isNumberKey, type ListDefinition, readListPage } from '../platform/lists/list-page.js';
-import { type PlaintextKind, readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
+import { type FieldReader, type PlaintextKind, readPlaintext } from '../subscriptions/domain/agreements/plaintext.js';
 import {
   type AgreementKey,
   type AgreementRow,
@@ -28,12 +28,13 @@ const AGREEMENT_LIST: ListDefinition<AgreementRow, AgreementKey> = {
  * channel's current key.
  */
 export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
-  return async ({ channel, askedEncryption, database, answer }, request) => {
+  return async (context, request) => {
+    const { channel, askedEncryption, database, answer } = context;
     const { channelId } = channel;
     const filter = {
       channelUserId: request.channelUserId,
-      cardHash: hashFilter(channel, 'card', request.bankCardNoEncrypted, 'bankCardNoEncrypted'),
-      certificateHash: hashFilter(channel, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
+      cardHash: hashFilter(context, 'card', request.bankCardNoEncrypted, 'bankCardNoEncrypted'),
+      certificateHash: hashFilter(context, 'certificate', request.certificateNoEncrypted, 'certificateNoEncrypted'),
     };
     const { cardHash, certificateHash } = filter;
     // The cursor is tied to hashes of the filters, because encrypting the same value again gives a different
@@ -52,13 +53,13 @@ export function createUserDataAction(): Action<UserDataRequest, UserDataData> {
 }
 
 function hashFilter(
-  channel: Channel,
+  reader: FieldReader,
   kind: PlaintextKind & ('card' | 'certificate'),
   ciphertext: string | undefined,
   field: string,
 ): Buffer | undefined {
   if (ciphertext === undefined) return undefined;
-  return channel.sealing.hash(readPlaintext(channel, kind, ciphertext, field), kind);
+  return reader.channel.sealing.hash(readPlaintext(reader, kind, ciphertext, field), kind);
 }
 
 /**

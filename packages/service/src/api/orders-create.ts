@@ -34,7 +34,7 @@ export function createOrdersCreateAction(deps: CreateOrderDeps): Action<OrdersCr
   return async (context, request) => {
     if (context.once.interrupted !== undefined) return deps.deduct.resume(context, context.once.interrupted);
     const { channel, database } = context;
-    const customer = await readCustomer(database, channel, readCreateRequest(request));
+    const customer = await readCustomer(context, database, readCreateRequest(request));
     try {
       const product = await deps.catalog.requireProduct(database, channel, request.productCode);
       requireMatchingProduct(product, request);

@@ -9,6 +9,8 @@ import type { Channel } from './channels/channel.js';
 /** The inputs of an action besides the request. */
 export interface ActionContext<Data> {
   readonly channel: Channel;
+  /** The texts of the request's encrypted fields that were decrypted so far, by ciphertext. */
+  readonly texts: Map<string, string>;
   /** The version of encrypted fields that the request's header asks for. */
   readonly askedEncryption: EncryptionVersion | undefined;
   /** Identifies the request in the log and in calls made for it. */

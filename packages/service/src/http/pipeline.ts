@@ -17,6 +17,7 @@ import { LARGE_BODY_BYTES, type LargeBodies } from './limits/large-bodies.js';
 import type { NodeLoad, TakenRequest } from './limits/node-load.js';
 import type { AnswerSender } from './long-answers/long-answers.js';
 import type { createAdmission } from './requests/admission.js';
+import { hashMeaning, writeCanonical } from './requests/body-meaning.js';
 import type { RefusalExplainer } from './requests/explain-refusal.js';
 import { type JsonObject, readJsonObject } from './requests/json-body.js';
 import type { RequestWarnings } from './requests/request-warnings.js';
@@ -58,6 +59,7 @@ export interface PipelineDeps {
 
 interface AdmittedRequest {
   readonly channel: Channel;
+  readonly texts: Map<string, string>;
   readonly once: IdempotentRequest & { readonly database: Transactional };
   readonly place: RequestPlace;
   readonly body: JsonObject;
@@ -156,7 +158,10 @@ export function createPipeline(
     if (warnings && !isLargeBody(raw)) request.warnings = warnings.listUnknownFields(endpoint.request, readJson());
     const body = isLargeBody(raw) ? await readInTurn() : readBody();
     const { channelId } = channel;
-    const warn = warnings && !isLargeBody(raw) && createWarner(request, channel, body, idempotencyKey, raw);
+    const warn = warnings && !isLargeBody(raw) && createWarner(request, channel, body);
+    const texts = new Map<string, string>();
+    const readCanonical = createBodyOnce(() => writeCanonical(endpoint.request, raw, body));
+    if (idempotencyKey !== undefined && isLargeBody(raw)) await bodies.runInTurn(readCanonical);
     const once = {
       database: shares.databaseFor(channelId, visit),
       caller: visit,
@@ -164,11 +169,12 @@ export function createPipeline(
       key: idempotencyKey,
       path,
       bodySha256: Buffer.from(bodySha256, 'hex'),
+      meaning: createBodyOnce(() => hashMeaning({ channel, texts }, readCanonical())),
       known: idempotency,
     };
     const place = new RequestPlace(places, channelId, visit);
     try {
-      const result = await act(request, { channel, once, place, body, found });
+      const result = await act(request, { channel, texts, once, place, body, found });
       if (warn) await warn(result.code);
       // The work is done. The request no longer counts as load, because a slow client may take long to read the answer.
       visit.markBegun();
@@ -182,44 +188,38 @@ export function createPipeline(
   }
 
   /** Sandbox only: returns a function that adds the probable cause of a result code to the request's warnings. */
-  function createWarner(
-    request: FastifyRequest,
-    channel: Channel,
-    body: JsonObject,
-    key: string | undefined,
-    raw: Buffer,
-  ) {
-    const noted = key === undefined ? undefined : warnings?.noteBody(channel, key, endpoint.path, raw);
+  function createWarner(request: FastifyRequest, channel: Channel, body: JsonObject) {
     return async (code: string) => {
-      request.warnings?.push(...((await warnings?.explain(code, channel, body, noted)) ?? []));
+      request.warnings?.push(...((await warnings?.explain(code, channel, body)) ?? []));
     };
   }
 
   /** Runs the action once per idempotency key. If the action must wait for a place, it is run again from the start. */
   function act(
     request: FastifyRequest,
-    { channel, once: asked, place, body, found }: AdmittedRequest,
+    { channel, texts, once: asked, place, body, found }: AdmittedRequest,
   ): Promise<Answer> {
     const { caller, database } = asked;
-    const runAction = (once: IdempotentRun) =>
-      limitFields(channel, () => {
-        const answer = createAnswerWriter(channel);
-        return route.action(
-          {
-            channel,
-            askedEncryption: readAskedEncryption(request),
-            origin: readOrigin(request),
-            caller,
-            database,
-            once,
-            answer,
-            place,
-          },
-          body,
-          found,
-        );
-      });
-    return place.retryWhenFree(() => runOnce(asked, runAction));
+    const runAction = async (once: IdempotentRun) => {
+      const answer = createAnswerWriter(channel);
+      return route.action(
+        {
+          channel,
+          texts,
+          askedEncryption: readAskedEncryption(request),
+          origin: readOrigin(request),
+          caller,
+          database,
+          once,
+          answer,
+          place,
+        },
+        body,
+        found,
+      );
+    };
+    // The limit includes `runOnce`, which decrypts the fields of a resend that is spelled differently.
+    return limitFields(channel, () => place.retryWhenFree(() => runOnce(asked, runAction)));
   }
 
   function withData(result: Answer, channel: Channel): WrittenAnswer {

@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resetCredentials } from '../../src/operator/provisioning/channels.js';
 import { institution } from '../orders/support.js';
 import type { ChannelClient } from '../support/channel-client.js';
+import { respelled } from '../support/demo.js';
 import {
   agreementsOfFile,
   bindSmsBody,
@@ -73,9 +75,16 @@ describe('a crash in the middle of bind-sms', () => {
     const body = bindSmsBody(channel, who);
     expect((await lost.call('agreements/bind-sms', body, { idempotencyKey: 'one' })).code).toBe('500001');
     expect(await stand('channel_users')).toEqual([]);
-    const resent = await channel.call('agreements/bind-sms', body, { idempotencyKey: 'one' });
+    const raw = respelled(channel, body);
+    const resent = await channel.call('agreements/bind-sms', {}, { raw, idempotencyKey: 'one' });
     expect(resent.data.smsStatus).toBe('SEND_SUCCESS');
     expect(await stand()).toHaveLength(1);
+    // The row keeps the first spelling, which is still recognised after the aesKey was reset.
+    await resetCredentials(service.operator, { appId: channel.credentials.appId, names: ['aesKey'] });
+    const again = await service
+      .client(channel.credentials)
+      .call('agreements/bind-sms', body, { idempotencyKey: 'one' });
+    expect(again.data).toEqual(resent.data);
   });
 
   it('429002: resends that fail repeatedly stop at ten codes a day', async () => {
@@ -128,7 +137,8 @@ describe('a crash in the middle of bind-confirm', () => {
     const body = confirmBody(channel, bindOrderNo);
     expect((await lost.call('agreements/bind-confirm', body, { idempotencyKey: 'two' })).code).toBe('500001');
     expect((await stored(service, bindOrderNo)).status).toBe('BIND_ING');
-    const resent = await channel.call('agreements/bind-confirm', body, { idempotencyKey: 'two' });
+    const raw = respelled(channel, body);
+    const resent = await channel.call('agreements/bind-confirm', {}, { raw, idempotencyKey: 'two' });
     expect(resent.data.agreementStatus).toBe('BIND_SUCCESS');
   });
 

@@ -82,8 +82,8 @@ export interface World {
   attemptsNotBound(): Promise<string[]>;
   /** Starts a new node if the current node has died. Returns whether it had died. */
   revive(): Promise<boolean>;
-  /** Calls an endpoint as the channel. Returns undefined if the node died during the call. */
-  call(name: string, body: object, key?: string): Promise<Reply | undefined>;
+  /** Calls an endpoint as the channel, with `raw` or the body's JSON. Returns undefined if the node died during the call. */
+  call(name: string, body: object, key?: string, raw?: string): Promise<Reply | undefined>;
   notice(code: string, notice: Parameters<Bank['signed']>[1]): Promise<Reply | undefined>;
   close(): Promise<void>;
 }
@@ -169,11 +169,12 @@ export async function openWorld(): Promise<World> {
       channel = channelClient(node.baseUrl, credentials, () => clock.now());
       return true;
     },
-    async call(name, body, key) {
+    async call(name, body, key, raw) {
       return answered(
         await channel.callBare(name, body, {
           token: issue(owner).accessToken,
           ...(key === undefined ? {} : { idempotencyKey: key }),
+          ...(raw === undefined ? {} : { raw }),
         }),
       );
     },

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { OperatorError } from '../../src/operator/operator.js';
 import { retryPeriod, unsubscribeOrder } from '../../src/operator/orders/orders.js';
 import type { Reply } from '../support/channel-client.js';
-import { encrypted, encryptedCard, mobileOf } from '../support/demo.js';
+import { encrypted, encryptedCard, mobileOf, respelled } from '../support/demo.js';
 import type { Binding, History, Tracked } from './history.js';
 import { boundAgain, created, madeDue, replaced, unsubscribed } from './model.js';
 import { type Agreement, lastPeriod, type OrderModel, openAttempt, required } from './order.js';
@@ -19,7 +19,8 @@ export const bankOf = (number: number) => required(BANKS[number % BANKS.length])
 export const pick = <T>(items: readonly T[], number: number): T | undefined => items[number % items.length];
 
 /**
- * Sends one write of the channel. If the node dies, the step decides whether the write is sent again, to a new node.
+ * Sends one write of the channel. If the node dies, the step decides whether the write is sent again, to a new node and
+ * in another spelling.
  */
 async function write(history: History, step: Disturbed<object>, name: string, body: object, engineFirst = false) {
   const { world } = history;
@@ -30,7 +31,7 @@ async function write(history: History, step: Disturbed<object>, name: string, bo
   if (crashed && reply === undefined && key !== undefined) {
     await world.moveTo(world.clock.now() + LEASE_MS);
     if (engineFirst) await history.engineTurn();
-    reply = required(await world.call(name, body, key));
+    reply = required(await world.call(name, body, key, respelled(world.channel, body)));
   }
   if (reply) history.acknowledge(reply, name, body, key);
   return { reply, crashed };
@@ -274,7 +275,7 @@ export async function resend(history: History, step: Extract<Step, { kind: 'rese
   const known = history.acknowledged.filter(({ at }) => world.clock.now() - at < WINDOW_MS);
   const first = pick(known, step.pick);
   if (!first) return new Map();
-  const again = required(await world.call(first.name, first.body, first.key));
+  const again = required(await world.call(first.name, first.body, first.key, respelled(world.channel, first.body)));
   expect({ code: again.code, data: again.data }).toEqual({ code: first.code, data: first.data });
   expect(again.headers['idempotency-replayed']).toBe('true');
   return new Map();

@@ -52,17 +52,6 @@ describe('warnings of the sandbox', () => {
     }
   });
 
-  it('say that two bodies differ only in ciphertext, and not if they differ otherwise', async () => {
-    const body = order();
-    await channel.call('orders/create', body, { idempotencyKey: 'twice' });
-    const again = { ...body, mobileEncrypted: encrypt(channel, '13900000001') };
-    const conflict = await channel.call('orders/create', again, { idempotencyKey: 'twice' });
-    expect(conflict.code).toBe('409001');
-    expect(conflict.headers['x-svc-warning']).toMatch(/^the bodies differ only in ciphertext/);
-    const other = await channel.call('orders/create', order(), { idempotencyKey: 'twice' });
-    expect([other.code, other.headers['x-svc-warning']]).toEqual(['409001', undefined]);
-  });
-
   it('are not sent for requests without a mistake, to strangers, or in production', async () => {
     expect((await channel.call('products/list', {})).headers['x-svc-warning']).toBeUndefined();
     const refused = await channel.callBare('products/list', { sizes: 1 }, { token: 'x', signRaw: 'other' });

@@ -4,7 +4,7 @@ import type { DebitOutcome, DebitRequest } from '../../src/gateways/gateway.js';
 import { askDebit } from '../../src/subscriptions/steps/payments/send-debit.js';
 import { gate } from '../agreements/support.js';
 import { declined, success, unknown } from '../renewals/support.js';
-import { sharedRequest, unique } from '../support/demo.js';
+import { respelled, sharedRequest, unique } from '../support/demo.js';
 import { manualClock } from '../support/service.js';
 import { stageOfFile } from './stage-of-file.js';
 import { agreementOf, alerts, dailyProduct, institution, paid } from './support.js';
@@ -315,7 +315,7 @@ describe('notices from the institution', () => {
 describe('an interrupted creation', () => {
   /**
    * Creates the state that a node leaves if it crashes before it stores the debit's result: the order exists, but the
-   * caller got an error. Returns a function that resends the request.
+   * caller got an error. Returns a function that resends the request in another spelling.
    */
   async function cutOff(more: Record<string, unknown> = {}) {
     const request = sharedRequest(channel, more);
@@ -326,7 +326,7 @@ describe('an interrupted creation', () => {
     };
     expect((await channel.call('orders/create', request, options)).code).toBe('500001');
     await sql('alter table idempotency drop constraint broken');
-    return () => channel.call('orders/create', request, options);
+    return () => channel.call('orders/create', {}, { ...options, raw: respelled(channel, request) });
   }
 
   it.each<[string, boolean]>([

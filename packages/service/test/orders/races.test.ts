@@ -8,6 +8,7 @@ import {
   collectRequest,
   encrypted,
   mobileOf,
+  respelled,
   sharedAgreement,
   sharedRequest,
   unique,
@@ -231,11 +232,14 @@ describe.each([
   /** The number of agreements, debits and attempts of an order. */
   const debits = mode === 'A.2' ? 1 : 0;
 
-  it('100 concurrent requests with one key, on two nodes: one order, one answer, one debit', async () => {
+  it('100 concurrent requests with one key, on two nodes, in two spellings: one order, one answer, one debit', async () => {
     const request = requestOf(channel);
     const raw = JSON.stringify(request);
     const idempotencyKey = unique('key');
-    const replies = await Promise.all(times(100, (n) => at(n).call('orders/create', {}, { raw, idempotencyKey })));
+    const other = respelled(channel, request);
+    const replies = await Promise.all(
+      times(100, (n) => at(n).call('orders/create', {}, { raw: n % 3 ? raw : other, idempotencyKey })),
+    );
     expect(new Set(replies.map(({ code, data }) => `${code} ${JSON.stringify(data)}`)).size).toBe(1);
     expect(replies[0]?.code).toBe('0');
     expect(replies.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(99);

@@ -71,12 +71,12 @@ describe('null in a field of a request', () => {
     expect(reply.envelope).toMatchObject({ code: '400001', message: 'eventIds.0 must be string' });
   });
 
-  it('409001: with the same key, a null makes a different body', async () => {
+  it('a resend without the null is the same request', async () => {
     const { orderNo } = (await channel.call('orders/create', collectRequest(channel))).data;
     const idempotencyKey = randomUUID();
     const ask = (body: object) => channel.call('orders/unsubscribe', { orderNo, ...body }, { idempotencyKey });
     expect((await ask({ reason: null })).code).toBe('0');
     expect((await ask({ reason: null })).headers['idempotency-replayed']).toBe('true');
-    expect((await ask({})).code).toBe('409001');
+    expect((await ask({})).headers['idempotency-replayed']).toBe('true');
   });
 });

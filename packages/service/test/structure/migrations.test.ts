@@ -20,6 +20,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000108_pushes_in_health.sql': 'ff46c49e1bb08e94',
   '000115_receiver_health.sql': '3af49238ba04a54e',
   '000102_codes_and_numbers.sql': '28e92462840413c3',
+  '000112_meaning_of_requests.sql': '0aef1c50353cc69f',
   '000116_refunds_keep_benefits.sql': '53428dddf16b37f5',
   '000117_refunds_made_outside.sql': '6e07ae69177829b8',
 };

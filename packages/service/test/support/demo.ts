@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { encryptField } from '@perennial/wire';
+import { decryptField, encryptField } from '@perennial/wire';
 import { setLimits } from '../../src/operator/provisioning/channel-settings.js';
 import { provisionDemo } from '../../src/operator/provisioning/demo.js';
 import { type ChannelClient, type ChannelCredentials, channelClient } from './channel-client.js';
@@ -22,6 +22,27 @@ export async function demoChannel(service: TestService): Promise<ChannelClient> 
 /** Encrypts a text for a channel's encrypted field. */
 export function encrypted({ credentials }: ChannelClient, text: string): string {
   return encryptField(text, Buffer.from(credentials.aesKey, 'base64'));
+}
+
+/**
+ * Returns the text of a body that was built again: fields in another order and encrypted again, with other white space,
+ * escapes and numbers.
+ */
+export function respelled(channel: ChannelClient, body: object): string {
+  const aesKey = Buffer.from(channel.credentials.aesKey, 'base64');
+  return spell(body);
+
+  function spell(value: unknown): string {
+    if (typeof value === 'number') return `${value}0.00e-1`;
+    if (typeof value === 'string') {
+      const text = value.startsWith('svc_aes_') ? encryptField(decryptField(value, aesKey), aesKey) : value;
+      return `"${text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
+    }
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[ ${value.map(spell).join(' ,\t')} ]`;
+    const fields = Object.entries(value).reverse();
+    return `{\n${fields.map((field) => field.map(spell).join(' : ')).join(',\r\n')} }`;
+  }
 }
 
 let serial = 0;

@@ -3,7 +3,7 @@ import type { Channel } from '../../catalog/channels/channel.js';
 import type { CardDetails } from '../../gateways/gateway.js';
 import type { Queryable } from '../../platform/db/database.js';
 import { requireShareablePaymentChannel } from '../../subscriptions/domain/agreements/choose-payment-channel.js';
-import { readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
+import { type FieldReader, readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
 import {
   createSharedAgreementRow,
   readSharedAgreement,
@@ -55,8 +55,8 @@ export type DeductedCustomer =
     };
 
 /** Runs before the business rules, so that errors of the request itself (400001, 400002) are answered first. */
-export async function readCustomer(db: Queryable, channel: Channel, request: CreateRequest): Promise<Customer> {
-  const readMobile = (encrypted: string) => readPlaintext(channel, 'mobile', encrypted, 'mobileEncrypted');
+export async function readCustomer(reader: FieldReader, db: Queryable, request: CreateRequest): Promise<Customer> {
+  const readMobile = (encrypted: string) => readPlaintext(reader, 'mobile', encrypted, 'mobileEncrypted');
   const { agreement, channelUserId } = request;
   if (agreement === 'of-the-channel') {
     return { agreement, channelUserId: request.channelUserId, mobile: readMobile(request.mobileEncrypted) };
@@ -64,11 +64,11 @@ export async function readCustomer(db: Queryable, channel: Channel, request: Cre
   if (agreement === 'shared') {
     const mobile = readMobile(request.mobileEncrypted);
     const { sharedAgreement } = request;
-    const { shared, card } = readSharedAgreement(channel, sharedAgreement, 'sharedAgreement');
+    const { shared, card } = readSharedAgreement(reader, sharedAgreement, 'sharedAgreement');
     return { agreement, mobile, card, sharedAgreement: shared };
   }
   const mobile = request.mobileEncrypted === undefined ? undefined : readMobile(request.mobileEncrypted);
-  const binding = await findBindingInForce(db, channel.channelId, request.bindOrderNo);
+  const binding = await findBindingInForce(db, reader.channel.channelId, request.bindOrderNo);
   if (binding && channelUserId !== undefined && channelUserId !== binding.channelUserId) {
     throw new Rejection('PARAM_INVALID', "channelUserId must equal the binding's");
   }

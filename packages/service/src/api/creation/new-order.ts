@@ -193,6 +193,7 @@ export function toIdempotencyInsert(
     key: row.key,
     path: row.path,
     body_sha256: row.bodySha256.toString('hex'),
+    meaning: row.meaning()?.toString('hex') ?? null,
     owner: row.owner,
     state: recorded.state,
     lease_seconds: recorded.state === 'RUNNING' ? row.leaseSeconds : null,

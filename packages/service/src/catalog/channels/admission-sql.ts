@@ -142,6 +142,7 @@ export const ADMISSION_COLUMNS = columnsOf<AdmissionRow>({
   stored: 'boolean',
   path: 'text?',
   bodySha256: 'bytea?',
+  meaning: 'bytea?',
   state: 'text?',
   leased: 'boolean?',
   subject: 'text?',

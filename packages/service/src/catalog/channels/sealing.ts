@@ -10,7 +10,8 @@ export type HashPurpose =
   | 'pool code'
   | 'user'
   | 'address'
-  | 'confirmation code';
+  | 'confirmation code'
+  | 'request';
 
 export interface SealingKeys {
   /** The key that seals. */

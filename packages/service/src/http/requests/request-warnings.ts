@@ -8,43 +8,16 @@ export interface RequestWarningsDeps {
   readonly listProductCodes: (channel: Channel) => Promise<Iterable<string>>;
 }
 
-/** A request's path and body, and the name of its idempotency key. */
-interface NotedBody {
-  readonly name: string;
-  readonly text: string;
-}
-
 const MAX_UNKNOWN_FIELDS = 5;
-const MAX_FIRST_BODIES = 1_000;
 
 /** Finds probable mistakes that do not change a request's answer. Sandbox only (docs/decisions/0031-the-kit.md). */
 export function createRequestWarnings({ listProductCodes }: RequestWarningsDeps) {
-  /** The latest idempotency keys. The database stores only the hash of the whole body, ciphertext included. */
-  const firstBodies = new Map<string, string>();
-
   return {
     listUnknownFields: (schema: AnySchema, body: JsonObject): string[] =>
       listUnknown(schema, body, '').slice(0, MAX_UNKNOWN_FIELDS),
 
-    /** Remembers the body under the key, unless another body is remembered. Returns what `explain` compares. */
-    noteBody({ channelId }: Channel, key: string, path: string, raw: Buffer): NotedBody {
-      const name = `${channelId} ${key}`;
-      const text = `${path}\n${raw.toString('latin1')}`;
-      if (!firstBodies.has(name)) {
-        const [oldest] = firstBodies.size >= MAX_FIRST_BODIES ? firstBodies.keys() : [];
-        if (oldest !== undefined) firstBodies.delete(oldest);
-        firstBodies.set(name, text);
-      }
-      return { name, text };
-    },
-
     /** Returns what the developer probably did wrong, for result codes that the body can explain. */
-    async explain(code: string, channel: Channel, body: JsonObject, noted: NotedBody | undefined): Promise<string[]> {
-      if (code === CODES.IDEMPOTENCY_CONFLICT.code) {
-        const first = noted && firstBodies.get(noted.name);
-        const isSame = first !== undefined && withoutCiphertext(first) === withoutCiphertext(noted?.text ?? '');
-        return isSame ? ['the bodies differ only in ciphertext: resend the first bytes, do not encrypt again'] : [];
-      }
+    async explain(code: string, channel: Channel, body: JsonObject): Promise<string[]> {
       const { productCode } = body;
       if (!PRODUCT_CODES.has(code) || typeof productCode !== 'string') return [];
       const meant = findNearMiss(productCode, await listProductCodes(channel));
@@ -55,7 +28,6 @@ export function createRequestWarnings({ listProductCodes }: RequestWarningsDeps)
 
 export type RequestWarnings = ReturnType<typeof createRequestWarnings>;
 
-const withoutCiphertext = (text: string): string => text.replace(/svc_aes_v[12]:[A-Za-z0-9+/=]*/g, '');
 const PRODUCT_CODES: ReadonlySet<string> = new Set([CODES.PRODUCT_NOT_FOUND.code, CODES.PRODUCT_NOT_AUTHORIZED.code]);
 
 function listUnknown(schema: AnySchema, body: JsonObject, place: string): string[] {

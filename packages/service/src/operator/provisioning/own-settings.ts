@@ -1,10 +1,9 @@
 import { type ChannelSetData, type ChannelSetRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../../catalog/action.js';
-import type { Channel } from '../../catalog/channels/channel.js';
 import type { ChannelView } from '../../catalog/channels/channel-provisioning-sql.js';
 import { CREDENTIAL_NAMES, type Credentials } from '../../catalog/channels/credentials.js';
 import { Unavailable } from '../../platform/db/database.js';
-import { readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
+import { type FieldReader, readPlaintext } from '../../subscriptions/domain/agreements/plaintext.js';
 import { BusyError, inTransaction, type Operator, OperatorError } from '../operator.js';
 import { requireChannelView } from './channel-change.js';
 import { setCallback, setEncryption, setUpcomingNotices } from './channel-settings.js';
@@ -18,9 +17,10 @@ export type OwnSettingsDeps = Pick<Operator, 'vault' | 'environment' | 'localCal
  * nothing.
  */
 export function createOwnSettingsAction(deps: OwnSettingsDeps): Action<ChannelSetRequest, ChannelSetData> {
-  return async ({ channel, database, answer }, { overlapHours = 0, ...asked }) => {
-    const { appId } = channel;
-    const secrets = readSecrets(channel, asked);
+  return async (context, { overlapHours = 0, ...asked }) => {
+    const { database, answer } = context;
+    const { appId } = context.channel;
+    const secrets = readSecrets(context, asked);
     const operator: Operator = { ...deps, database, actor: `channel:${appId}` };
     const { callbackUrl, encryptedFields, upcomingNoticeDays: days } = asked;
     if (Object.keys(asked).length === 0) return answer(toSettings(await requireChannelView(database, appId)));
@@ -40,11 +40,11 @@ export function createOwnSettingsAction(deps: OwnSettingsDeps): Action<ChannelSe
 
 type SealedSecrets = Pick<ChannelSetRequest, 'appSecretEncrypted' | 'aesKeyEncrypted' | 'callbackSecretEncrypted'>;
 
-function readSecrets(channel: Channel, sealed: SealedSecrets): Partial<Credentials> {
+function readSecrets(reader: FieldReader, sealed: SealedSecrets): Partial<Credentials> {
   const given = CREDENTIAL_NAMES.flatMap((name) => {
     const field = `${name}Encrypted` as const;
     const text = sealed[field];
-    return text === undefined ? [] : [[name, Buffer.from(readPlaintext(channel, 'secret', text, field), 'base64')]];
+    return text === undefined ? [] : [[name, Buffer.from(readPlaintext(reader, 'secret', text, field), 'base64')]];
   });
   return Object.fromEntries(given);
 }

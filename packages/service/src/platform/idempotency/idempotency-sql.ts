@@ -6,7 +6,7 @@ const WINDOW_SECONDS = IDEMPOTENCY_WINDOW_MS / 1000;
 export type IdempotencyRow = RowOf<typeof FIND_IDEMPOTENCY_ROW>;
 
 /** The columns to select, in a query that names the table `i`. */
-export const IDEMPOTENCY_COLUMNS = `i.path, i.body_sha256 as "bodySha256", i.state,
+export const IDEMPOTENCY_COLUMNS = `i.path, i.body_sha256 as "bodySha256", i.meaning, i.state,
   coalesce(i.lease_until > now(), false) as leased, i.subject, i.code, i.message, i.data`;
 
 export interface IdempotencyId {
@@ -14,6 +14,8 @@ export interface IdempotencyId {
   readonly key: string;
   readonly path: string;
   readonly bodySha256: Buffer;
+  /** Returns the hash that equal requests share. Null for a request whose row an earlier version has written. */
+  readonly meaning: () => Buffer | null;
   /**
    * The id of one execution of the request. An execution changes a row with a different id only if the row or its lease
    * has expired.
@@ -29,6 +31,8 @@ const FIND_IDEMPOTENCY_ROW = statement({
   columns: columns({
     path: 'text',
     bodySha256: 'bytea',
+    /** The hash of the body's meaning. Null in rows of earlier versions. */
+    meaning: 'bytea?',
     /**
      * RUNNING: no answer yet. DONE: `data` is the answer's data. DESCRIBED: `data` is the description from which the
      * answer's data is rendered.
@@ -53,14 +57,14 @@ export async function findIdempotencyRow(
 
 const INSERT_RUNNING = statement({
   name: 'insert-idempotent-running',
-  text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, lease_until, subject)
-             values ($1, $2, $3, $4, 'RUNNING', $5, now() + $6::double precision * interval '1 s', $7)
+  text: `insert into idempotency as i (channel_id, key, path, body_sha256, meaning, state, owner, lease_until, subject)
+             values ($1, $2, $3, $4, $9, 'RUNNING', $5, now() + $6::double precision * interval '1 s', $7)
              on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
-               state = 'RUNNING', owner = excluded.owner, lease_until = excluded.lease_until,
+               meaning = excluded.meaning, state = 'RUNNING', owner = excluded.owner, lease_until = excluded.lease_until,
                subject = excluded.subject, code = null, message = null, data = null, created_at = now()
              where i.owner = excluded.owner or i.created_at <= now() - $8::integer * interval '1 s'
              returning 1`,
-  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer'],
+  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'double precision', 'text', 'integer', 'bytea'],
 });
 
 /**
@@ -82,6 +86,7 @@ export async function insertRunningRow(
     leaseSeconds,
     subject,
     WINDOW_SECONDS,
+    id.meaning(),
   ]);
   return rows.length === 1;
 }
@@ -123,17 +128,17 @@ export const leaseUntil = (state: string) => `case when ${state} = 'DESCRIBED' t
 
 const INSERT_ANSWER = statement({
   name: 'insert-idempotent-done',
-  text: `insert into idempotency as i (channel_id, key, path, body_sha256, state, owner, code, message, data,
+  text: `insert into idempotency as i (channel_id, key, path, body_sha256, meaning, state, owner, code, message, data,
                lease_until)
-             values ($1, $2, $3, $4, $10, $5, $6, $7, $8, ${leaseUntil('$10')})
+             values ($1, $2, $3, $4, $11, $10, $5, $6, $7, $8, ${leaseUntil('$10')})
              on conflict (channel_id, key) do update set path = excluded.path, body_sha256 = excluded.body_sha256,
-               state = excluded.state, lease_until = excluded.lease_until, code = excluded.code, message = excluded.message,
+               meaning = excluded.meaning, state = excluded.state, lease_until = excluded.lease_until, code = excluded.code, message = excluded.message,
                data = excluded.data, owner = excluded.owner,
                created_at = case when i.owner = excluded.owner then i.created_at else now() end
              where (i.owner = excluded.owner and i.state = 'RUNNING')
                 or i.created_at <= now() - $9::integer * interval '1 s'
              returning 1`,
-  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'text', 'text', 'text', 'integer', 'text'],
+  parameters: ['bigint', 'text', 'text', 'bytea', 'uuid', 'text', 'text', 'text', 'integer', 'text', 'bytea'],
 });
 
 /** Stores an answer. Returns false if a different request has the key; the caller must then roll back. */
@@ -149,6 +154,7 @@ export async function insertAnswer(tx: Queryable, id: IdempotencyId, answer: Sto
     answer.data,
     WINDOW_SECONDS,
     answer.state,
+    id.meaning(),
   ]);
   return rows.length === 1;
 }

@@ -49,6 +49,8 @@ export interface IdempotentRequest {
   readonly key: string | undefined;
   readonly path: string;
   readonly bodySha256: Buffer;
+  /** Returns the hash of the body's meaning. Throws a Rejection if an encrypted field is unreadable. */
+  readonly meaning: () => Buffer;
   readonly known: IdempotencyRow | undefined;
 }
 
@@ -94,8 +96,8 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
   ): Promise<Answer> {
     const { database, caller, key } = request;
     if (key === undefined) return work(RUN_WITHOUT_KEY);
-    const { channelId, path, bodySha256 } = request;
-    const id: IdempotencyId = { channelId, key, path, bodySha256, owner: randomUUID() };
+    const { channelId, path, bodySha256, meaning } = request;
+    const id: IdempotencyId = { channelId, key, path, bodySha256, meaning, owner: randomUUID() };
     const name = `${id.channelId} ${key}`;
     const allowance = createWaitAllowance(waitMs);
     const orInProgress = createLockWaits(LOCK_WAITS);
@@ -107,15 +109,14 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
           continue;
         }
         if (row) {
-          if (row.path !== id.path || !row.bodySha256.equals(id.bodySha256))
-            throw new Rejection('IDEMPOTENCY_CONFLICT');
+          if (!isSameRequest(row, request)) throw new Rejection('IDEMPOTENCY_CONFLICT');
           if (row.state !== 'RUNNING') return replay(row);
           if (row.leased) {
             await caller.waitOutside(() => allowance.wait(delay(POLL_MS)));
             continue;
           }
         }
-        const own: Running = { run: attempt(request, id, row, work, orInProgress) };
+        const own: Running = { run: attempt(request, row ? keepFirstBody(id, row) : id, row, work, orInProgress) };
         running.set(name, own);
         // Undefined if a request on another node had the key. The next iteration reads that request's row.
         const answer = await own.run.finally(() => {
@@ -147,6 +148,7 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
         key: id.key,
         path: id.path,
         bodySha256: id.bodySha256,
+        meaning: id.meaning,
         owner: id.owner,
         leaseSeconds,
         begun: () => {
@@ -182,6 +184,19 @@ export function createIdempotentRunner({ waitMs = 10_000, leaseSeconds = 30 }: I
     }
   }
 }
+
+/** Compares the bytes first: their hash costs nothing, and needs no key that may have been replaced meanwhile. */
+function isSameRequest(row: IdempotencyRow, { path, bodySha256, meaning }: IdempotentRequest): boolean {
+  if (row.path !== path) return false;
+  return row.bodySha256.equals(bodySha256) || row.meaning?.equals(meaning()) === true;
+}
+
+/** Returns the id with which interrupted work continues: its row keeps the hashes of the first request. */
+const keepFirstBody = (id: IdempotencyId, { bodySha256, meaning }: IdempotencyRow): IdempotencyId => ({
+  ...id,
+  bodySha256,
+  meaning: () => meaning,
+});
 
 function replay(row: IdempotencyRow): Answer {
   const outcome = { code: row.code ?? CODES.SUCCESS.code, message: row.message ?? '', replayed: true };

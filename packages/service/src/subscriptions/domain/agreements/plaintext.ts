@@ -42,22 +42,38 @@ export class UnreadableField extends Rejection {
  */
 export class TooManyUnreadableFields extends Error {}
 
+/** Reads the encrypted fields of one request. */
+export interface FieldReader {
+  readonly channel: Channel;
+  /** The texts decrypted so far, by ciphertext. The action and the comparison of the body read the same fields. */
+  readonly texts: Map<string, string>;
+}
+
 /**
  * Decrypts and checks a field. Throws DECRYPT_FAILED or PARAM_INVALID, whose message has the field's name but not its
  * value, or TooManyUnreadableFields.
  */
-export function readPlaintext(channel: Channel, kind: PlaintextKind, ciphertext: string, field: string): string {
-  const isV1 = encryptionVersionOf(ciphertext) === 'v1';
-  if (isV1) checkV1(channel, field);
-  const text = decryptOrCountFailure(channel, ciphertext, field, isV1);
+export function readPlaintext(reader: FieldReader, kind: PlaintextKind, ciphertext: string, field: string): string {
+  const text = readText(reader, ciphertext, field);
   const { pattern, description } = PLAINTEXT_RULES[kind];
   if (pattern.test(text)) return text;
   const message = `${field} must contain ${description}`;
   // Counts only failures of v1. In v1, a caller without the key can change the decrypted text by changing bytes of the
   // ciphertext. In v2, only a caller with the key can get this far.
-  if (!isV1) throw new Rejection('PARAM_INVALID', message);
-  channel.fieldFailures.add();
+  if (encryptionVersionOf(ciphertext) !== 'v1') throw new Rejection('PARAM_INVALID', message);
+  reader.channel.fieldFailures.add();
   throw new UnreadableField('PARAM_INVALID', message, true);
+}
+
+/** Decrypts a field without checking its text. Throws DECRYPT_FAILED or TooManyUnreadableFields. */
+export function readText({ channel, texts }: FieldReader, ciphertext: string, field: string): string {
+  const known = texts.get(ciphertext);
+  if (known !== undefined) return known;
+  const isV1 = encryptionVersionOf(ciphertext) === 'v1';
+  if (isV1) checkV1(channel, field);
+  const text = decryptOrCountFailure(channel, ciphertext, field, isV1);
+  texts.set(ciphertext, text);
+  return text;
 }
 
 function checkV1({ fieldFailures, acceptsV1 }: Channel, field: string): void {

@@ -2,6 +2,7 @@ import { Rejection, type SharedAgreement } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
 import { normalizeNumber } from '../../../platform/normalize-number.js';
+import type { FieldReader } from '../../domain/agreements/plaintext.js';
 import type { AgreementRow } from '../../store/agreements/agreements-sql.js';
 import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../store/agreements/card.js';
 
@@ -10,14 +11,14 @@ import { formatAgreementNo, readCard, sealCard, sealInstitutionNo } from '../../
  * `field` is the name of the sub-object in the request.
  */
 export function readSharedAgreement(
-  channel: Channel,
+  reader: FieldReader,
   shared: SharedAgreement,
   field: 'sharedAgreement' | 'newSharedAgreement',
 ): { readonly card: CardDetails; readonly shared: SharedAgreement } {
   const sharedAgreementNo = normalizeNumber(shared.sharedAgreementNo);
   if (sharedAgreementNo === '' || /\p{C}/u.test(sharedAgreementNo))
     throw new Rejection('PARAM_INVALID', `${field}.sharedAgreementNo contains a character that is not allowed`);
-  return { card: readCard(channel, shared, `${field}.`), shared: { ...shared, sharedAgreementNo } };
+  return { card: readCard(reader, shared, `${field}.`), shared: { ...shared, sharedAgreementNo } };
 }
 
 /** Thrown if a different channel uses the agreement number. The message does not name that channel. */

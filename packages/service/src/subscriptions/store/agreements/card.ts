@@ -1,7 +1,7 @@
 import { DEFAULT_CERT_TYPE } from '@perennial/wire';
 import type { Channel } from '../../../catalog/channels/channel.js';
 import type { CardDetails } from '../../../gateways/gateway.js';
-import { readPlaintext } from '../../domain/agreements/plaintext.js';
+import { type FieldReader, readPlaintext } from '../../domain/agreements/plaintext.js';
 import type { AgreementRow, CardColumns } from './agreements-sql.js';
 
 /** The card fields that bind-sms and a shared agreement have in common. */
@@ -14,17 +14,17 @@ export interface EncryptedCard {
 }
 
 /** Decrypts the fields of a card. `within` is put before a field's name in errors, for example `sharedAgreement.`. */
-export function readCard(channel: Channel, fields: EncryptedCard, within = ''): CardDetails {
+export function readCard(reader: FieldReader, fields: EncryptedCard, within = ''): CardDetails {
   return {
-    bankCardNo: readPlaintext(channel, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
+    bankCardNo: readPlaintext(reader, 'card', fields.bankCardNoEncrypted, `${within}bankCardNoEncrypted`),
     certificateNo: readPlaintext(
-      channel,
+      reader,
       'certificate',
       fields.certificateNoEncrypted,
       `${within}certificateNoEncrypted`,
     ),
-    realName: readPlaintext(channel, 'name', fields.realNameEncrypted, `${within}realNameEncrypted`),
-    bankMobile: readPlaintext(channel, 'mobile', fields.bankMobileEncrypted, `${within}bankMobileEncrypted`),
+    realName: readPlaintext(reader, 'name', fields.realNameEncrypted, `${within}realNameEncrypted`),
+    bankMobile: readPlaintext(reader, 'mobile', fields.bankMobileEncrypted, `${within}bankMobileEncrypted`),
     certType: fields.certType ?? DEFAULT_CERT_TYPE,
   };
 }

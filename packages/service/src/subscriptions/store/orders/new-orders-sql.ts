@@ -92,6 +92,7 @@ const IDEMPOTENCY = columns({
   key: 'text',
   path: 'text',
   body_sha256: 'text',
+  meaning: 'text?',
   owner: 'uuid',
   state: column<'RUNNING' | 'DESCRIBED'>('text'),
   lease_seconds: 'double precision?',
@@ -206,8 +207,8 @@ with asked as (
   from json_to_recordset($3::json) as e(order_no bigint, position integer, ${fieldsOf(EVENT)}) join accepted a using (order_no)
   order by order_no, e.position
 ), new_answers as (
-  insert into idempotency (channel_id, key, path, body_sha256, state, owner, lease_until, subject, code, message, data)
-  select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), i.state, i.owner,
+  insert into idempotency (channel_id, key, path, body_sha256, meaning, state, owner, lease_until, subject, code, message, data)
+  select a.channel_id, i.key, i.path, decode(i.body_sha256, 'hex'), decode(i.meaning, 'hex'), i.state, i.owner,
     coalesce(now() + i.lease_seconds * interval '1 s', ${leaseUntil('i.state')}), i.subject, i.code, i.message, i.data::text
   from json_to_recordset($4::json) as i(order_no bigint, ${fieldsOf(IDEMPOTENCY)}) join accepted a using (order_no)
 )
@@ -262,6 +263,7 @@ function toAnswerRows({ order: { order_no }, idempotency: row }: NewOrderRow) {
       key: row.key,
       path: row.path,
       body_sha256: row.body_sha256,
+      meaning: row.meaning,
       state: row.state,
       owner: row.owner,
       lease_seconds: row.lease_seconds,
