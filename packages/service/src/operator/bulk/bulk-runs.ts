@@ -191,7 +191,7 @@ export async function showRun({ database }: Operator, { runId }: { readonly runI
 /** Previews the refunds of a run that has not started, for the operators who start and approve it. */
 export async function previewRun({ database }: Operator, { runId }: { readonly runId: string }): Promise<Preview> {
   const run = await findRun(database, parseRunId(runId));
-  if (run?.kind !== 'REFUND') throw createNotFound('refund run', runId);
+  if (run?.kind !== 'REFUND') throw createNotFound('run', runId);
   const refunds = run.items - run.skipped;
   const items = new Map<number, Awaited<ReturnType<typeof findBenefitsOfRun>>>();
   for (const row of await findBenefitsOfRun(database, run.runId)) {
