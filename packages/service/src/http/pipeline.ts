@@ -133,6 +133,8 @@ export function createPipeline(
   ): Promise<FastifyReply> {
     const headers = request.signedHeaders;
     if (!headers) throw new Error('serve() was called before open()');
+    // The body may have taken half a minute.
+    checkTimestamp(headers.timestamp, clock.now());
     const bodySha256 = isLargeBody(raw) ? await bodies.runInTurn(() => sha256Hex(raw)) : sha256Hex(raw);
     const [path, query] = splitUrl(request.raw.url ?? '');
     const idempotencyKey = endpoint.write ? keyOrRefusal(request) : undefined;

@@ -80,7 +80,8 @@ export const ADMISSION_PARAMETERS = [
  * before the rate is checked, so a copy of a request takes nothing from the rate. If a request and its copy arrive at
  * the same time, both take from the rate, and the primary key then stops one of them. The slot of a nonce comes from
  * the signed timestamp, so a copy always has the same slot. The other slots are read to find the same nonce with
- * another timestamp.
+ * another timestamp. In its own slot a nonce counts twice as long, because a copy may be admitted later than the ten
+ * minutes for which its timestamp is accepted: its body may arrive late, and clocks differ.
  *
  * The idempotency key is looked up for each request (offset 0), because PostgreSQL planned a plain join while the table
  * was small, and later read the whole table with that plan. The stored nonces are compared by a hashed subquery,
@@ -100,7 +101,7 @@ export function admissionSql(along: ReadAlong = NOTHING_ALONG): string {
 with current as (
   select a.*, c.rate_per_second, c.rate_burst, exists (
       select from nonces o where o.channel_id = a.channel_id and o.nonce = a.nonce
-        and o.seen_at > now() - $8::integer * interval '1 ms') as reused
+        and o.seen_at > now() - case when o.slot = a.slot then 2 else 1 end * $8::integer * interval '1 ms') as reused
   from (
     select $1::integer[] as n, $2::bigint[] as channel_id, $3::bigint[] as version, $4::bytea[] as nonce,
       $5::smallint[] as slot, $6::boolean[] as counted, $7::text[] as key${asArrays} offset 0) all_of,
@@ -122,7 +123,7 @@ with current as (
   select c.slot, c.channel_id, c.nonce, now()
   from current c join granted g on g.channel_id = c.channel_id and c.n = any(g.chosen)
   on conflict (slot, channel_id, nonce) do update set seen_at = excluded.seen_at
-    where seen.seen_at <= now() - $8::integer * interval '1 ms'
+    where seen.seen_at <= now() - 2 * $8::integer * interval '1 ms'
   returning channel_id, nonce
 )
 select c.n, c.reused, c.n = any(g.chosen) as chosen,
