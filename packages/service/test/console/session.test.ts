@@ -130,6 +130,13 @@ describe('failed attempts', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(17);
   });
 
+  it.each(['İ', 'ı'])('count for the name as it is stored: with %s it is another name', async (letter) => {
+    await create('vie');
+    const reply = await signIn(`v${letter}e`);
+    expect([reply.status, type(reply)]).toEqual([401, 'wrong-proof']);
+    expect((await signIn('VIE')).status).toBe(200);
+  });
+
   it('lock unknown names the same way', async () => {
     await wrongBefore('pair 127.0.0.1 nobody', 4);
     expect((await signIn('nobody')).status).toBe(401);

@@ -1,8 +1,9 @@
 import { columns, type Queryable, statement } from '../../platform/db/database.js';
 import { createNotFound } from '../rules.js';
+import { IS_NAMED } from './people-sql.js';
 
 const FIND_PERSON = statement({
-  text: `select name from people where lower(name) = lower($1) and status = 'ACTIVE'`,
+  text: `select p.name from people p where ${IS_NAMED} and p.status = 'ACTIVE'`,
   parameters: ['text'],
   columns: columns({ name: 'text' }),
 });

@@ -28,14 +28,20 @@ export const PERSON_COLUMNS = columns({
   formerPasswords: 'text[]',
 });
 
+/**
+ * SQL: the operator has the name $1. Ignores only the case of ASCII letters, as names have no others. Otherwise `İ` would
+ * sign in as `i`, and its wrong attempts would be counted apart.
+ */
+export const IS_NAMED = 'lower(p.name) = lower($1 collate "C") collate "default"';
+
 export const findPerson: Query<[name: string], PersonRow | undefined> = declareFind({
-  text: `select ${PERSON_FIELDS} from people p where lower(p.name) = lower($1)`,
+  text: `select ${PERSON_FIELDS} from people p where ${IS_NAMED}`,
   parameters: ['text'],
   columns: PERSON_COLUMNS,
 });
 
 export const lockPerson: Query<[name: string], PersonRow | undefined> = declareFind({
-  text: `select ${PERSON_FIELDS} from people p where lower(p.name) = lower($1) for update`,
+  text: `select ${PERSON_FIELDS} from people p where ${IS_NAMED} for update`,
   parameters: ['text'],
   columns: PERSON_COLUMNS,
 });
@@ -77,7 +83,7 @@ export const describePeople: Query<[name?: string], PersonView[]> = declareList(
         where f.key = 'name ' || lower(p.name) and f.locked_until > now()) as "lockedUntil",
        ${shanghaiText('p.last_sign_in_at')} as "lastSignInAt", ${shanghaiText('p.created_at')} as "createdAt",
        p.created_by as "createdBy"
-     from people p where $1::text is null or lower(p.name) = lower($1) order by lower(p.name)`,
+     from people p where $1::text is null or ${IS_NAMED} order by lower(p.name)`,
   parameters: ['text?'],
   columns: PERSON_VIEW_COLUMNS,
 });

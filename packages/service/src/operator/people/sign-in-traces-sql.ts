@@ -1,5 +1,6 @@
 import { columns } from '../../platform/db/database.js';
 import { declareList, declareRequire, type Query } from '../../platform/db/declared.js';
+import { IS_NAMED } from './people-sql.js';
 
 /**
  * The maximum number of pairs of name and address that are counted separately per minute, so that the audit log is not
@@ -13,7 +14,7 @@ const MAX_APART = 20;
  */
 export const traceFailure: Query<[name: string, address: string], { readonly name: string | null }> = declareRequire({
   text: `with known as (
-       select date_trunc('minute', now()) as minute, (select p.name from people p where lower(p.name) = lower($1)) as name
+       select date_trunc('minute', now()) as minute, (select p.name from people p where ${IS_NAMED}) as name
      ), traced as (
        insert into sign_in_traces as t (minute, name, address)
        select k.minute, case when r.fits then coalesce(k.name, '') else '' end, case when r.fits then $2 else '' end
