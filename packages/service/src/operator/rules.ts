@@ -88,9 +88,13 @@ export function parseMoment(text: string | undefined): number | undefined {
   throw refusal('time-malformed')`${quoted(text)} is not a time such as 2026-01-31 or 2026-01-31 12:00:00`;
 }
 
+/** Returns true for a day (yyyy-MM-dd). PostgreSQL has no year 0. */
+export const isDay = (text: string): boolean =>
+  /^(?!0000)\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined;
+
 /** Returns a day in Asia/Shanghai (yyyy-MM-dd). Throws unless the day has passed. */
 export function requirePastDay(text: string, now: number): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || parseTime(`${text} 00:00:00`) === undefined) {
+  if (!isDay(text)) {
     throw refusal('day-malformed')`the day must have the form 2026-01-31, not ${quoted(text)}`;
   }
   if (text >= formatTime(now).slice(0, 10)) throw refusal('day-not-over')`${text} is not over yet in Asia/Shanghai`;

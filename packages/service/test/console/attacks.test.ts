@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { csrfToken } from '../../src/console/sessions/sign-in.js';
 import { disablePerson } from '../../src/operator/people/people.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { capturedLog } from '../support/captured-log.js';
 import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { createOrderWithEvents } from '../webhooks/outcomes.js';
@@ -10,7 +11,8 @@ import { consoleClient, PASSWORD } from './support.js';
 
 /** Attacks by operators, and by sites that operators visit. */
 
-const on = ofFile(() => operatorStage({ refundApprovalCent: 1000 }));
+const written = capturedLog();
+const on = ofFile(() => operatorStage({ refundApprovalCent: 1000, log: written.log }));
 
 describe('a body', () => {
   const refund = { amountCent: 100, note: 'x', key: 'k' };
@@ -49,6 +51,32 @@ describe('a body', () => {
       expect(reply.headers.get('set-cookie')).toBeNull();
     },
   );
+});
+
+describe('a request before sign-in that is no error of the service', () => {
+  const faults = () => written.lines().filter(({ level }) => level >= 50);
+
+  it.each(['', ';', 'application', 'application/json, text/plain', 'a b/c'])(
+    'is 400: Content-Type "%s"',
+    async (type) => {
+      const raw = rawConnection(on.service.baseUrl);
+      raw.write(requestBytes('/console/api/session', { 'Content-Type': type, 'Content-Length': '2' }, '{}'));
+      const [reply] = await raw.replies(1);
+      raw.close();
+      expect([reply?.status, reply?.code]).toEqual([400, 'invalid']);
+      expect(faults()).toEqual([]);
+    },
+  );
+
+  it('is logged as hung up if it ends within its body', async () => {
+    const raw = rawConnection(on.service.baseUrl);
+    raw.write(requestBytes('/console/api/session', { 'Content-Type': 'application/json', 'Content-Length': '9' }, '{'));
+    // Another request is answered after the service has read the first bytes.
+    await on.viewer.get('/session');
+    raw.close();
+    await until('the line', async () => written.text().includes('the client hung up'));
+    expect(faults()).toEqual([]);
+  });
 });
 
 describe('a body that comes slowly', () => {

@@ -131,8 +131,11 @@ describe('reconciliation', () => {
     expect(await walk(viewer, '/differences?limit=2', 'differences', 'day')).toEqual(
       ['2026-01-30', '2026-01-29', '2026-01-28'].flatMap((one) => [one, one]),
     );
-    const forged = Buffer.from('["differences","2026-13-45",1]').toString('base64url');
-    expect((await viewer.get(`/differences?cursor=${forged}`)).status).toBe(400);
+    for (const day of ['2026-13-45', '0000-01-01']) {
+      const forged = Buffer.from(`["differences","${day}",1]`).toString('base64url');
+      expect((await viewer.get(`/differences?cursor=${forged}`)).status).toBe(400);
+      expect((await viewer.get(`/differences?day=${day}`)).body.code).toBe('day-malformed');
+    }
   });
 });
 

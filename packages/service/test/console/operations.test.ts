@@ -62,6 +62,17 @@ describe.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as cons
     });
   }
 
+  const days = Object.entries(one.query?.properties ?? {}).filter(([, of]) => JSON.stringify(of).includes('{4}-'));
+  for (const [name] of days) {
+    it(`answers any day as ${name}`, async () => {
+      const role = ROLES.find((some) => mayDo(some, one.role)) ?? 'admin';
+      for (const day of ['0000-01-01', '0000-12-31 23:59:59', '0001-01-01', '2026-02-30', '9999-12-31']) {
+        const reply = await client(role).get(`${pathOf(one)}?${name}=${encodeURIComponent(day)}`);
+        expect([200, 400, 404, 409], `${day}: ${type(reply)}`).toContain(reply.status);
+      }
+    });
+  }
+
   it('checks path and body for allowed roles', async () => {
     const role = ROLES.find((some) => mayDo(some, one.role)) ?? 'admin';
     // The operation itself must answer: with 404, 400 or success.

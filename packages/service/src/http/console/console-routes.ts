@@ -41,7 +41,9 @@ export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, contex
     scope.decorateRequest('consoleSession', null);
     scope.setErrorHandler((error, request, reply) => {
       const { problem, isFault } = toProblem(error);
-      if (isFault) deps.log.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
+      const where = { requestId: request.id, path: request.routeOptions.url };
+      if (request.raw.destroyed && !request.raw.complete) deps.log.info(where, 'the client hung up');
+      else if (isFault) deps.log.error({ err: error, ...where }, 'fault');
       return sendProblem(reply, problem);
     });
     scope.addHook('onRequest', async (_request, reply) => {

@@ -51,6 +51,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return told('too-large');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return told('invalid', toRefusal(error).message);
   if (error instanceof Unavailable) {
     return { problem: new Problem('busy', undefined, 1), isFault: toRefusal(error).isFault };
   }

@@ -1,4 +1,4 @@
-import { parseTime, type Static } from '@perennial/wire';
+import type { Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { createCsvTable } from '../../platform/csv/csv-field.js';
@@ -32,7 +32,7 @@ import {
 import { orderOfLine, withOrders } from '../order-of-number.js';
 import { readPage } from '../paging.js';
 import { requireActivePerson } from '../people/owner-sql.js';
-import { createNotFound, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
+import { createNotFound, isDay, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
 import {
   difference,
   type differenceFilter,
@@ -118,7 +118,7 @@ const A_DAY = '2026-01-31';
 
 /** Checks the day in a cursor, because a client may have forged it. */
 function requireDay(text: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && parseTime(`${text} 00:00:00`) !== undefined) return text;
+  if (isDay(text)) return text;
   throw refusal('cursor-unknown')`the cursor is not valid for this list; start at the first page`;
 }
 
