@@ -341,7 +341,7 @@ function createConsoleDeps(
     log,
     channels,
     pushClient,
-    operator: { database: databaseFor(NOBODY), vault, clock, environment, currency, localCallbacks, gateways, cells },
+    operator: { vault, clock, environment, currency, localCallbacks, gateways, cells },
     databaseOf: databaseFor,
     bodies: createLargeBodies({ ...CONSOLE_BODIES, ...deps.testLimits?.consoleBodies }),
     cells: createCellAsker({ database: databaseFor(NOBODY), vault, clock, cell: deps.cell ?? 0, cells }),

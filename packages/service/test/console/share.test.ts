@@ -6,8 +6,10 @@ import { OPERATIONS } from '../../src/operations/table.js';
 import { findPerson } from '../../src/operator/people/people-sql.js';
 import { openDatabase } from '../../src/platform/db/database.js';
 import { ofFile } from '../orders/stage-of-file.js';
+import { capturedLog } from '../support/captured-log.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
+import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
 import { ask, consoleClient } from './support.js';
 
@@ -92,6 +94,27 @@ describe('the console’s share of the connections', () => {
     expect(answers.map(({ status }) => status)).not.toContain(500);
     vi.restoreAllMocks();
   });
+});
+
+it('a request that got no connection in time is no fault, whatever requests came before it', async () => {
+  const { log, lines } = capturedLog();
+  const node = await anotherNode(service, { log });
+  onTestFinished(() => node.close());
+  const setUp = (token: string) =>
+    ask(node.baseUrl, 'POST', '/setup', { body: { token, password: 'a good password' } });
+  expect((await setUp('unknown')).status).toBe(409);
+  const other = openDatabase({ url: service.fresh.url, pool: 2, name: 'test of shares' });
+  onTestFinished(() => other.close());
+  const hanging = await other.transaction(async (tx) => {
+    await tx.query('lock table people in access exclusive mode');
+    const asked = Array.from({ length: SHARE_OF_OPERATOR }, () => setUp('unknown'));
+    await until('the share is used up', async () => (await lockWaits(other)) === SHARE_OF_OPERATOR);
+    const late = await setUp('unknown');
+    expect([late.status, late.headers.get('retry-after')]).toEqual([503, '1']);
+    return { asked };
+  });
+  await Promise.all(hanging.asked);
+  expect(lines().filter(({ msg }) => msg === 'fault')).toEqual([]);
 });
 
 describe('bodies of operators', () => {

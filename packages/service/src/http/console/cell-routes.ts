@@ -7,11 +7,12 @@ import { Problem, sendJson } from './problem.js';
 import { createQueryReader } from './read-input.js';
 
 /** Adds the route by which another cell of the installation reads the figures. It has no session, but a signature. */
-export function addCellRoutes(api: FastifyInstance, { cells, operator }: ConsoleDeps): void {
+export function addCellRoutes(api: FastifyInstance, deps: ConsoleDeps): void {
   const readQuery = createQueryReader(overviewQuery);
   api.get(CELL_OVERVIEW_PATH, async (request, reply) => {
     const [, query = ''] = (request.raw.url ?? '').split('?');
-    if (!(await cells.isFromCell(query, request.headers.authorization))) throw new Problem('not-signed-in');
-    return sendJson(reply, await showOverview({ ...operator, actor: 'another cell' }, readQuery(request)));
+    if (!(await deps.cells.isFromCell(query, request.headers.authorization))) throw new Problem('not-signed-in');
+    const operator = { ...deps.operator, database: deps.database, actor: 'another cell' };
+    return sendJson(reply, await showOverview(operator, readQuery(request)));
   });
 }

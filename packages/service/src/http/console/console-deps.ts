@@ -7,9 +7,9 @@ import type { Transactional } from '../../platform/db/database.js';
 import type { SingleSignOnSettings } from '../../platform/settings/sign-in.js';
 import type { LargeBodies } from '../limits/large-bodies.js';
 
-/** `database` is for requests whose operator is not known yet. */
+/** `database` is for requests whose operator is not known yet. Each access is for one request. */
 export interface ConsoleDeps extends Tools, SignInDeps {
-  readonly operator: Omit<OperatorWithGateways, 'actor'>;
+  readonly operator: Omit<OperatorWithGateways, 'actor' | 'database'>;
   /** Returns the database within one operator's share of the console's connections. */
   readonly databaseOf: (personId: number) => Transactional;
   /** Limits the memory for bodies, because some operations accept files. */

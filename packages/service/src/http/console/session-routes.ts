@@ -51,7 +51,7 @@ function addSignInRoutes(api: FastifyInstance, deps: ConsoleDeps, { isSecure, de
   api.post('/setup', { bodyLimit: 10_000 }, async (request, reply) => {
     requireOwnSite(request.headers);
     const asked = readSetup(request) as { token: string; password: string };
-    return sendJson(reply, await completeSetup({ ...deps.operator, actor: 'console' }, asked));
+    return sendJson(reply, await completeSetup({ ...deps.operator, database: deps.database, actor: 'console' }, asked));
   });
   singleSignOn?.addRoutes(api, {
     visitorOf,

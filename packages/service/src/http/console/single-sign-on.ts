@@ -38,7 +38,7 @@ const BEGUN_PER_MINUTE = 30;
 
 /** OpenID Connect with PKCE. The identity provider says who an operator is; our table says what they may do. */
 export function createSingleSignOn(deps: SingleSignOnDeps) {
-  const { singleSignOn: settings, database, vault, clock, consoleUrl, log } = deps;
+  const { singleSignOn: settings, vault, clock, consoleUrl, log } = deps;
   if (!settings) return undefined;
   const callback = () => `${consoleUrl()}/api/single-sign-on/callback`;
   const isSecure = () => consoleUrl().startsWith('https:');
@@ -63,6 +63,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
       api.get<{ Querystring: { returnTo?: string; prove?: string } }>('/single-sign-on', async (request, reply) => {
         // Limited per address, because each request of an unknown client stores a row.
         begun.checkAndCount(visitorOf(request).address);
+        const { database } = deps;
         const { client, config } = await provider();
         const verifier = client.randomPKCECodeVerifier();
         const state = client.randomState();
@@ -95,6 +96,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps) {
         return reply.redirect(to.href, 303);
       });
       api.get('/single-sign-on/callback', async (request, reply) => {
+        const { database } = deps;
         const { client, config } = await provider();
         const address = new URL(callback());
         address.search = (request.raw.url ?? '').replace(/^[^?]*/, '');

@@ -33,7 +33,7 @@ export function createConnectionShares(database: Transactional, limits: ChannelQ
   const queue = createChannelQueue(limits);
   return {
     /**
-     * Returns the database for a request of this channel. A begun transaction is finished even if the caller hangs up.
+     * Returns the database for one request of this channel. A begun transaction is finished even if the caller hangs up.
      */
     databaseFor(channelId: number, caller: Caller = BACKGROUND_CALLER): Transactional {
       let hasBegun = false;
