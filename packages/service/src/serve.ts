@@ -33,6 +33,7 @@ export async function prepareServing({ settings, opened, log, ...more }: Serving
   });
   return {
     async listen(): Promise<Listening> {
+      await service.clockCompared;
       const listening = await listenEverywhere(service, settings);
       urls = toUrls(settings, listening);
       return listening;

@@ -10,6 +10,7 @@ import { receiverKey, storePushesSeen } from './delivery/queue/receiver-health-s
 import { createPushClient } from './delivery/transport/push-client.js';
 import { startEngine } from './engine/engine.js';
 import type { AlertSeconds } from './engine/jobs/alerts.js';
+import { CLOCK_COMPARISON_SECONDS } from './engine/jobs/clock.js';
 import { runEvery } from './engine/timer.js';
 import { createFulfilmentRegistry, type Fulfilments } from './fulfilment/fulfilment-registry.js';
 import { watchSuppliers } from './fulfilment/watch-suppliers.js';
@@ -151,6 +152,8 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
 const AUTH_FAILURES_PER_MINUTE = 600;
 
 export interface Service extends App {
+  /** Resolves when the node has compared its clock with the database's. */
+  readonly clockCompared: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -293,12 +296,16 @@ export function createService(deps: ServiceDeps): Service {
     await receivers.flush((seen) => storePushesSeen(database, seen));
   };
   const healthSeconds = testLimits.healthSeconds ?? STORE_HEALTH_SECONDS;
+  const clockJob = deps.readsOnly
+    ? runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => watch.compare(), { atOnce: true })
+    : undefined;
   const healthJob = deps.readsOnly ? undefined : runEvery(healthSeconds, 'health', log, storeHealth);
   return {
     ...app,
+    clockCompared: watch.firstLook,
     async stop() {
       await Promise.all([app.drain(), engine?.stop()]);
-      await healthJob?.stop();
+      await Promise.all([healthJob?.stop(), clockJob?.stop()]);
       // The database may be away. Then the counts of the last seconds are lost.
       if (healthJob) await storeHealth().catch(() => undefined);
       await Promise.all([requestLog?.stop(), codesShown?.stop()]);

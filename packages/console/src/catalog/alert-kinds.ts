@@ -253,6 +253,17 @@ const KINDS = {
     ],
     ['Free or add disk space. The nodes recover automatically.', '请清理或扩容磁盘，节点会自动恢复。'],
   ],
+  'clock-wrong': [
+    ['Clock of a node is wrong', '节点时钟异常'],
+    [
+      'The clock of the node differs from the database’s by more than 30 seconds. The node refuses requests; other nodes serve them.',
+      '节点时钟与数据库时钟相差超过 30 秒，该节点已停止接收请求，由其他节点处理。',
+    ],
+    [
+      'Start NTP on the host. If several nodes are named, check the clock of the database server.',
+      '请在该主机上启用 NTP 校时；若多个节点同时告警，请检查数据库服务器的时钟。',
+    ],
+  ],
   'bridge-currency': [
     ['Bridge uses another currency', '桥接服务币种不一致'],
     [

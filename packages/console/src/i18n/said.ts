@@ -59,6 +59,8 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'institution-declining|resolved': '已有扣款成功',
   'database-full': '写入失败（{1}）：磁盘已满或磁盘故障',
   'database-full|resolved': '所有节点均可正常写入',
+  'clock-wrong': '节点时钟与数据库时钟相差 {1} 秒',
+  'clock-wrong|resolved': '时钟已恢复正常，或节点已停止',
   'bridge-currency': '桥接服务为 {1}，平台为 {2}',
   'bridge-currency|resolved': '桥接服务币种已与平台一致',
   'peer-refused': '地址或密钥在数据库中被改动，系统已停止向其发送请求',

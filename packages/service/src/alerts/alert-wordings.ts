@@ -77,6 +77,8 @@ const SENTENCES = {
     'writes fail with {1}: no room on its disk, or the disk fails',
   ],
   'database-full|resolved': 'every node can write again',
+  'clock-wrong': 'the clock of the node differs by {1} s from the clock of the database',
+  'clock-wrong|resolved': 'the clock is right again, or the node has stopped',
   'bridge-currency': 'the bridge has {1}, this installation {2}',
   'bridge-currency|resolved': 'the bridge has the currency of this installation',
   'peer-refused': 'the address or the key was changed in the database: nothing is sent there',

@@ -44,6 +44,7 @@ export const ALERT_KINDS = [
   'institution-silent',
   'institution-declining',
   'database-full',
+  'clock-wrong',
   'bridge-currency',
   'peer-refused',
   'audit-chain-broken',

@@ -136,6 +136,10 @@ const ALERT_ENDS: {
     // again every few seconds.
     when: `a.last_seen_at < now() - interval '2 min'`,
   },
+  'clock-wrong': {
+    // The node renews the alert with each comparison of the clocks.
+    when: `a.last_seen_at < now() - interval '2 min'`,
+  },
   'bridge-currency': 'by the step that removes the cause',
   'peer-refused': 'only a person can judge',
   'audit-chain-broken': 'only a person can judge',

@@ -13,6 +13,7 @@ import { type AlertingDeps, logAlerts, startAlerting, USUAL_SECONDS } from './jo
 import { createAuditJob } from './jobs/audit.js';
 import { billDueOrders } from './jobs/billing.js';
 import { finishApprovedRefunds, followBulkItems, workOffBulkRuns } from './jobs/bulk.js';
+import { CLOCK_COMPARISON_SECONDS, watchClock } from './jobs/clock.js';
 import { replaceDataKeys } from './jobs/data-keys.js';
 import { startDeliveries } from './jobs/deliveries.js';
 import { expireAndCompleteDue } from './jobs/expire-and-complete.js';
@@ -47,9 +48,6 @@ export interface EngineDeps extends Omit<AlertingDeps, 'clock'>, Omit<JobDeps, '
   readonly localCallbacks?: boolean;
 }
 
-/** The interval at which this node's clock is compared with the database's clock. */
-const CLOCK_COMPARISON_SECONDS = 5;
-
 /** The interval at which the gauges of the installation are read from the database. */
 const READING_SECONDS = 15;
 
@@ -62,7 +60,9 @@ export function startEngine(engine: EngineDeps) {
   // the work in progress.
   const stopping = () => stopped || !clockWatch.isRight();
   const deps = { ...engine, ...(metrics ? { counts: metrics.counts } : {}), stopping };
-  const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => clockWatch.compare(), { atOnce: true });
+  const compareClocks = runEvery(CLOCK_COMPARISON_SECONDS, 'clock', log, () => watchClock(database, clockWatch), {
+    atOnce: true,
+  });
   const resetTimes = runEvery(CLOCK_COMPARISON_SECONDS, 'times of limits', log, () => resetFutureTimes(database));
   /** Runs time-dependent jobs only while the node's clock is right. */
   const whileClockIsRight = (job: () => Promise<unknown>) => async () => {

@@ -3,7 +3,7 @@ import type { Database } from '../platform/db/database.js';
 import type { ClockWatch } from '../platform/installation/clock-watch.js';
 import { findTracing } from '../platform/tracing.js';
 import { isAnswerEnded, onAnswerEnd } from './answers/answer-end.js';
-import { createBodyTooLargeRefusal, NodeDraining, NodeReadsOnly } from './answers/respond.js';
+import { createBodyTooLargeRefusal, NodeClockWrong, NodeDraining, NodeReadsOnly } from './answers/respond.js';
 import type { ConsoleDeps, ConsoleRouteContext } from './console/console-deps.js';
 import { addConsoleRoutes, readableConsoleUrl } from './console/console-routes.js';
 import { addDevelopersRoutes, type DevelopersDeps } from './developers/developers-routes.js';
@@ -53,6 +53,7 @@ interface Stopping {
  */
 export function createApp(deps: AppDeps) {
   const { clock, metrics, log, load, bodies, readsOnly } = deps;
+  const isClockWrong = deps.clockWatch.isWrong;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { halfCloseTimeout: halfCloseMs, drainTime } = limits;
   const stopping: Stopping = { isLeaving: false, isDraining: false };
@@ -73,8 +74,8 @@ export function createApp(deps: AppDeps) {
     metrics.expectFaults(route.endpoint.path);
     addEndpoint(app, route, { ...deps, places, answers, refuse, stopping });
   }
-  addNoticeRoutes(app, deps.notices, { log, bodies, refuse, readsOnly });
-  addRedeemRoutes(app, deps.redeem, { isDraining, load, halfCloseMs, readsOnly });
+  addNoticeRoutes(app, deps.notices, { log, bodies, refuse, readsOnly, isClockWrong });
+  addRedeemRoutes(app, deps.redeem, { isDraining, load, halfCloseMs, readsOnly, isClockWrong });
   addSellerRoutes(app, deps.redeem, isDraining);
   const consoleServer = addConsole(app, deps, { isDraining, readsOnly });
   if (consoleServer) silent.watch(consoleServer.server);
@@ -149,6 +150,7 @@ function recordLast(app: FastifyInstance, record: ReturnType<typeof createRecord
 }
 
 interface EndpointDeps extends PipelineDeps {
+  readonly clockWatch: ClockWatch;
   readonly readsOnly: boolean;
   readonly refuse: Refuse;
   readonly stopping: Stopping;
@@ -156,13 +158,15 @@ interface EndpointDeps extends PipelineDeps {
 
 /** Adds an endpoint of the API. Headers are checked before the body is read. */
 function addEndpoint(app: FastifyInstance, route: Route, deps: EndpointDeps): void {
-  const { readsOnly, refuse, stopping } = deps;
+  const { readsOnly, clockWatch, refuse, stopping } = deps;
   const { open, serve } = createPipeline(route, deps);
   app.route({
     method: 'POST',
     url: route.endpoint.path,
     onRequest(request, reply, done) {
       if (stopping.isDraining) throw new NodeDraining();
+      // Another node can check the timestamp. 401003 would tell the caller that its own clock is wrong.
+      if (clockWatch.isWrong()) throw new NodeClockWrong();
       if (readsOnly && route.endpoint.write) throw new NodeReadsOnly();
       const goOn = () => (declaresTooLargeBody(request.raw) ? void refuse(reply, createBodyTooLargeRefusal()) : done());
       let opened: Promise<void> | undefined;

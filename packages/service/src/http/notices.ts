@@ -5,7 +5,7 @@ import { type Notice, NoticeRefused } from '../gateways/gateway.js';
 import type { NoticeVerifier } from '../gateways/notice-verifier.js';
 import type { Clock } from '../platform/clock.js';
 import { addressGroup, type MinuteLimit } from './answers/minute-limit.js';
-import { NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
+import { NodeClockWrong, NodeReadsOnly, type Refusal, sendAnswer, toRefusal } from './answers/respond.js';
 import type { LargeBodies } from './limits/large-bodies.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
 import { KNOWN_HEADER, PASSED_HEADER, type PassNotice } from './pass-notice.js';
@@ -28,6 +28,7 @@ export interface NoticeRouteContext {
   readonly refuse: Refuse;
   /** True if this node refuses notices. Institutions send them again. */
   readonly readsOnly: boolean;
+  readonly isClockWrong: () => boolean;
 }
 
 const MAX_NOTICE_BYTES = 65_536;
@@ -39,7 +40,7 @@ const MAX_NOTICE_BYTES = 65_536;
 export function addNoticeRoutes(
   app: FastifyInstance,
   { clock, verifier, accept, passOn, limit }: NoticeRouteDeps,
-  { log, bodies, refuse, readsOnly }: NoticeRouteContext,
+  { log, bodies, refuse, readsOnly, isClockWrong }: NoticeRouteContext,
 ): void {
   const lines = createThrottledLines();
   app.addHook('onClose', async () => lines.flush());
@@ -54,6 +55,7 @@ export function addNoticeRoutes(
       bodyLimit: MAX_NOTICE_BYTES,
       onRequest: async ({ ip, params }) => {
         if (readsOnly) throw new NodeReadsOnly();
+        if (isClockWrong()) throw new NodeClockWrong();
         limit.check(senderOf(ip, params.code));
       },
       errorHandler(error, request, reply) {

@@ -1,5 +1,7 @@
+import os from 'node:os';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { resolveEndedAlerts } from '../../src/alerts/resolve-sql.js';
 import { FieldFailures, MAX_FIELD_FAILURES } from '../../src/catalog/channels/field-failures.js';
 import { resetFutureTimes } from '../../src/engine/housekeeping/future-times-sql.js';
 import { systemClock } from '../../src/platform/clock.js';
@@ -8,8 +10,8 @@ import { createClockWatch } from '../../src/platform/installation/clock-watch.js
 import { findGuessLock } from '../../src/redeem/guesses.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
-import { send } from '../support/channel-client.js';
-import { demoChannel } from '../support/demo.js';
+import { channelClient, send } from '../support/channel-client.js';
+import { collectRequest, demoChannel } from '../support/demo.js';
 import { until } from '../support/processes.js';
 import { anotherNode } from '../support/second-node.js';
 import { manualClock, testService } from '../support/service.js';
@@ -52,6 +54,15 @@ describe('a node compares its clock with the database’s', () => {
     expect([watch.isRight(), watch.isWrong(), watch.skewSeconds()]).toEqual([false, false, 0]);
   });
 
+  it('a clock that is set between two comparisons is noticed at once', async () => {
+    const { clock, watch } = watchOf(0);
+    await watch.compare();
+    clock.set(NOW + 3_600_000);
+    expect([watch.isRight(), watch.isWrong()]).toEqual([false, true]);
+    clock.set(NOW + 1_000);
+    expect([watch.isRight(), watch.isWrong()]).toEqual([true, false]);
+  });
+
   it('each change is reported once', async () => {
     const { clock, watch, messages } = watchOf(0);
     for (const ahead of [0, 0, 5, 6, -5, 60, 61, 1, 0]) {
@@ -86,7 +97,20 @@ describe('a node whose clock is wrong', () => {
     const node = await anotherNode(service, { clock, engine: true, testLimits: { clockLimits: {} } });
     const ready = () => send(node.baseUrl, 'GET', '/readyz', {}, Buffer.alloc(0));
     await until('it is noticed', async () => (await ready()).status === 503);
-    expect((await ready()).code).toBe('503001');
+    expect(await ready()).toMatchObject({ code: '503001', envelope: { message: 'the clock of this node is wrong' } });
+    const channel = await service.channel();
+    const right = channelClient(node.baseUrl, channel.credentials, () => systemClock.now());
+    const token = await channel.getToken();
+    const createOrder = () => right.callBare('orders/create', collectRequest(right), { token });
+    expect(await createOrder()).toMatchObject({ status: 503, code: '503001' });
+    const page = () => send(node.baseUrl, 'GET', '/redeem/nothing', {}, Buffer.alloc(0));
+    expect((await page()).status).toBe(503);
+    const alerts = () =>
+      service.fresh.database.query<{ subject: string; detail: string }>(
+        `select subject, detail from alerts where kind = 'clock-wrong' and resolved_at is null`,
+      );
+    await until('the alert', async () => (await alerts()).length === 1);
+    expect(await alerts()).toEqual([{ subject: os.hostname(), detail: expect.stringMatching(/by 3\d{3} s from/) }]);
     expect((await send(node.baseUrl, 'GET', '/healthz', {}, Buffer.alloc(0))).status).toBe(200);
     const leased = async () => (await service.fresh.database.query('select from delivery_nodes')).length;
     expect(await leased()).toBe(0);
@@ -94,6 +118,12 @@ describe('a node whose clock is wrong', () => {
     await until('it is mended', async () => (await ready()).status === 200);
     await until('it is at work', async () => (await leased()) === 1);
     clearInterval(timer);
+    expect((await page()).status).toBe(404);
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await alerts()).toHaveLength(1);
+    await service.fresh.database.query(`update alerts set last_seen_at = last_seen_at - interval '2 min'`);
+    await resolveEndedAlerts(service.fresh.database);
+    expect(await alerts()).toEqual([]);
     await node.close();
   });
 });

@@ -21,9 +21,7 @@ export interface Node {
 export async function anotherNode(service: TestService, more: Partial<ServiceDeps> = {}): Promise<Node> {
   const database = openDatabase({ url: service.fresh.url, pool: 8, name: 'test node' });
   const { vault, clock } = service;
-  // Accepts any difference of clocks, because the test clock stands still.
-  const testLimits = { clockLimits: { maxSeconds: Number.POSITIVE_INFINITY }, ...more.testLimits };
-  const node = createService({ database, vault, clock, ...nodeDeps({ ...more, testLimits }) });
+  const node = createService({ database, vault, clock, ...nodeDeps(more) });
   await node.server.listen({ host: '127.0.0.1', port: 0 });
   const baseUrl = `http://127.0.0.1:${(node.server.server.address() as AddressInfo).port}`;
   return {

@@ -71,7 +71,7 @@ export class NodeStarting extends NodeBusy {
 export class NodeAwaitsDecision extends NodeBusy {}
 
 export class NodeClockWrong extends NodeBusy {
-  override message = 'the clock is wrong';
+  override message = 'the clock of this node is wrong';
 }
 
 /**
@@ -109,7 +109,7 @@ export function toRefusal(error: unknown): Refusal {
     const isDraining = error instanceof NodeDraining;
     const isTooLong = error instanceof ListTooLong;
     const isReadsOnly = error instanceof NodeReadsOnly;
-    const isShown = isTooLong || isReadsOnly || error instanceof NodeAwaitsDecision;
+    const isShown = isTooLong || isReadsOnly || error instanceof NodeAwaitsDecision || error instanceof NodeClockWrong;
     const message = isShown ? error.message : CODES.UNAVAILABLE.message;
     const headers = { [HEADERS.retryAfter]: isReadsOnly ? '60' : '1', ...(isDraining ? { connection: 'close' } : {}) };
     return {

@@ -6,7 +6,7 @@ import { ASSETS } from '../../redeem/page/assets.js';
 import { LIST_PATHS } from '../../redeem/page/list-pages.js';
 import type { MessagePage } from '../../redeem/page/message-page.js';
 import type { Texts } from '../../redeem/texts/en.js';
-import { NodeDraining, NodeReadsOnly, pageLine, toRefusal } from '../answers/respond.js';
+import { NodeClockWrong, NodeDraining, NodeReadsOnly, pageLine, toRefusal } from '../answers/respond.js';
 import type { NodeLoad } from '../limits/node-load.js';
 import { sendAsset } from './redeem-answer.js';
 import { readAsked, readBenefit, readDone, readPostedFields } from './redeem-asked.js';
@@ -21,6 +21,7 @@ export interface RedeemRouteContext {
   readonly load: NodeLoad;
   readonly readsOnly: boolean;
   readonly halfCloseMs: number;
+  readonly isClockWrong: () => boolean;
 }
 
 /** All visitors of pages count as one channel for the load of the node. */
@@ -33,7 +34,7 @@ const LISTS = ['TO_CLAIM', 'CLAIMED', 'PAST'] as const;
 export function addRedeemRoutes(
   app: FastifyInstance,
   deps: RedeemDeps,
-  { isDraining, load, halfCloseMs, readsOnly }: RedeemRouteContext,
+  { isDraining, load, halfCloseMs, readsOnly, isClockWrong }: RedeemRouteContext,
 ): void {
   const { log, limits } = deps;
   const context = createRedeemContext(deps, halfCloseMs);
@@ -54,6 +55,7 @@ export function addRedeemRoutes(
   void app.register(async (pages) => {
     pages.addHook('onRequest', (request, _reply, done) => {
       if (isDraining()) throw new NodeDraining();
+      if (isClockWrong()) throw new NodeClockWrong();
       if (readsOnly && request.method === 'POST') throw new NodeReadsOnly();
       // Style and script do not count, because they come from memory and each page loads both.
       if (request.routeOptions.url !== OTHER_PATHS) {

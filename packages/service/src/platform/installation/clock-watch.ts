@@ -38,11 +38,16 @@ type Verdict = 'right' | 'off' | 'wrong';
 export function createClockWatch({ database, clock, log, clockLimits }: ClockWatchDeps) {
   const { warnSeconds, maxSeconds } = { ...LIMITS, ...clockLimits };
   let skew = 0;
+  let offset = 0;
   let verdict: Verdict | undefined;
   let resolveFirstLook = () => {};
   const firstLook = new Promise<void>((resolve) => {
     resolveFirstLook = resolve;
   });
+
+  /** Adds the time by which the clock has been set since the last comparison. */
+  const skewNow = () => skew + (clock.now() - performance.now() - offset) / 1000;
+  const isWrong = () => verdict !== undefined && judge(skewNow()) === 'wrong';
 
   function judge(seconds: number): Verdict {
     if (Math.abs(seconds) > maxSeconds) return 'wrong';
@@ -61,7 +66,9 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
     const asked = performance.now();
     const [row] = await database.query(READ_CLOCK);
     const halfTrip = (performance.now() - asked) / 2;
-    const apart = clock.now() - halfTrip - (row?.now ?? 0);
+    const answered = clock.now();
+    const apart = answered - halfTrip - (row?.now ?? 0);
+    offset = answered - performance.now();
     skew = (Math.sign(apart) * Math.max(0, Math.abs(apart) - halfTrip)) / 1000;
     const now = judge(skew);
     if (now !== verdict) logChange(now);
@@ -84,9 +91,9 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
      */
     skewSeconds: (): number => skew,
     /** Returns true if the clock was compared and is close enough to the database's. */
-    isRight: (): boolean => verdict === 'right' || verdict === 'off',
-    /** Returns true if the clock was compared and is too far from the database's. */
-    isWrong: (): boolean => verdict === 'wrong',
+    isRight: (): boolean => verdict !== undefined && !isWrong(),
+    /** Returns true if the clock was compared and is too far from the database's, or was set so since then. */
+    isWrong,
   };
 }
 
