@@ -1,4 +1,5 @@
 export * from '#platform';
+export * from './card-numbers.js';
 export * from './codes.js';
 export * from './diagnosis/index.js';
 export * from './encrypted-fields.js';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maskCardNumbers } from '../src/card-numbers.js';
 import { ENDPOINTS, type EndpointName } from '../src/endpoints.js';
 import { orderA1, orderA2, orderB } from './examples.js';
 
@@ -126,4 +127,36 @@ it.each(REFUSED)('%s refuses %s', (name, _what, body, detail) => {
 
 it.each(['/', '/events', '/a/b.c/~d', '/%E4%BA%8B', "/!$&'()*+,;=:@"])('sandbox/events/pull accepts %s', (path) => {
   expect(() => check('sandbox/events/pull', { path })).not.toThrow();
+});
+
+describe('card numbers in free texts', () => {
+  it.each([
+    ['4111111111111111', '411111******1111'],
+    ['card 4111 1111-1111 1111.', 'card 411111******1111.'],
+    ['5 6222 0200 0000 1239 870 7', '5 622202******9870 7'],
+    ['4222222222222, 4111111111111111', '422222******2222, 411111******1111'],
+    ['４１１１１１１１１１１１１１１１', '411111******1111'],
+  ])('are masked: %s', (text, masked) => {
+    expect(maskCardNumbers(text)).toBe(masked);
+    const refusal = paramInvalid('reason must not contain a card number');
+    for (const name of ['orders/unsubscribe', 'sandbox/payments/refund'] as const) {
+      expect(() => check(name, { orderNo: '1', reason: text })).toThrow(refusal);
+    }
+    const detail = 'channelAgreementRef must not contain a card number';
+    expect(() => check('orders/create', withReference(orderB, text))).toThrow(paramInvalid(detail));
+  });
+
+  /** A wrong check digit; no issuer's prefix; 12 and 20 digits; groups with two spaces; digits of a longer group. */
+  it.each([
+    '4111111111111112',
+    '1000000010000006',
+    '2026111800000008',
+    '422222222222',
+    '41111111111111111111',
+    '4111  1111  1111  1111',
+    '94111111111111111 1',
+  ])('are not seen in %s', (text) => {
+    expect(maskCardNumbers(text)).toBe(text);
+    expect(() => check('orders/unsubscribe', { orderNo: '1', reason: text })).not.toThrow();
+  });
 });

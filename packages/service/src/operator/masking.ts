@@ -1,3 +1,4 @@
+import { holdsCardNumber, maskCardNumbers } from '@perennial/wire';
 import { refusal } from './operator.js';
 import type { Role } from './people/roles.js';
 
@@ -39,18 +40,11 @@ const WRITTEN_MOBILE = new RegExp(
   'g',
 );
 
-/** Card numbers and Chinese ID numbers: in one piece, or in the groups in which they are printed. */
-const WRITTEN_NUMBERS = [
-  `${DIGIT}{13,19}`,
-  ...[
-    [4, 4, 4, 4],
-    [4, 4, 4, 4, 3],
-    [4, 6, 5],
-    [4, 6, 4],
-    [6, 13],
-  ].map((lengths) => lengths.map((length) => `${DIGIT}{${length}}`).join(BETWEEN)),
-  `${DIGIT}{6}${BETWEEN}${DIGIT}{8}${BETWEEN}${DIGIT}{3}(?:${DIGIT}|[xXｘＸ])`,
-].map((shape) => new RegExp(`(?<!${DIGIT})${shape}(?!${DIGIT})`, 'g'));
+/** Chinese ID numbers: in one piece, or in the groups in which they are printed. */
+const WRITTEN_ID = new RegExp(
+  `(?<!${DIGIT})${DIGIT}{6}${BETWEEN}${DIGIT}{8}${BETWEEN}${DIGIT}{3}(?:${DIGIT}|[xXｘＸ])(?!${DIGIT})`,
+  'g',
+);
 
 /**
  * Throws if a free text of an input contains a card number or an ID number, because texts are stored unencrypted and
@@ -69,20 +63,8 @@ export function refuseWrittenNumbers(input: object): void {
 }
 
 const holdsNumber = (text: string): boolean =>
-  WRITTEN_NUMBERS.flatMap((shape) => text.match(shape) ?? []).some((written) => {
-    const number = written.normalize('NFKC').replaceAll(/[^\dxX]/g, '');
-    return isCardNumber(number) || isIdNumber(number);
-  });
-
-/**
- * Cards begin with 3, 4, 5, 6, 9 or 22 to 27. Numbers of orders and payments begin with 1, and numbers that channels
- * assign often begin with a year, so neither is taken for a card.
- */
-const isCardNumber = (number: string): boolean =>
-  /^(?:[34569]|2[2-7])\d{12,18}$/.test(number) &&
-  [...number].reverse().reduce((sum, digit, place) => sum + luhnValue(Number(digit), place), 0) % 10 === 0;
-
-const luhnValue = (digit: number, place: number): number => (place % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0));
+  holdsCardNumber(text) ||
+  (text.match(WRITTEN_ID) ?? []).some((written) => isIdNumber(written.normalize('NFKC').replaceAll(/[^\dxX]/g, '')));
 
 /** Checks the birthday and the check digit (GB 11643). */
 function isIdNumber(number: string): boolean {
@@ -93,20 +75,28 @@ function isIdNumber(number: string): boolean {
   return '10X98765432'[sum % 11] === number.at(-1)?.toUpperCase();
 }
 
-/** Masks all mobile numbers in the free texts of an answer, for roles that may not see them. */
-export function maskWrittenMobiles<T>(answer: T): T {
+/** Names of fields that contain texts by channels, besides the user id. */
+const OF_CHANNEL = new Set(['channelAgreementRef', 'externalOrderNo']);
+
+/** Masks card numbers in the free texts of an answer, and mobile numbers for roles that may not see them. */
+export function maskTexts<T>(answer: T, role: Role): T {
   return JSON.parse(
-    JSON.stringify(answer, (name, value) =>
-      typeof value === 'string' && WRITTEN.has(name) ? value.replaceAll(WRITTEN_MOBILE, '$1$2****$3') : value,
-    ),
+    JSON.stringify(answer, (name, value) => {
+      if (typeof value !== 'string') return value;
+      if (OF_CHANNEL.has(name)) return maskCardNumbers(value);
+      if (!WRITTEN.has(name)) return value;
+      const masked = maskCardNumbers(value);
+      return role === 'viewer' ? masked.replaceAll(WRITTEN_MOBILE, '$1$2****$3') : masked;
+    }),
   );
 }
 
 /**
  * Masks a user id for viewers: shows the first two and the last two characters, or only asterisks if the id is short.
+ * For other roles masks an id that is a card number.
  */
 export function maskUserId(channelUserId: string, role: Role): string {
-  if (role !== 'viewer') return channelUserId;
+  if (role !== 'viewer') return maskCardNumbers(channelUserId);
   const characters = [...channelUserId];
   if (characters.length <= 4) return '****';
   return `${characters.slice(0, 2).join('')}****${characters.slice(-2).join('')}`;

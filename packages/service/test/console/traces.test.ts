@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reportFailedSignIns } from '../../src/engine/jobs/failed-sign-ins.js';
 import { ofFile } from '../orders/stage-of-file.js';
-import { collectRequest, mobileOf } from '../support/demo.js';
+import { collectRequest, mobileOf, sharedRequest } from '../support/demo.js';
 import { operatorStage } from './operators.js';
 import { ask, consoleClient, createPersonWithPassword } from './support.js';
 
@@ -151,6 +151,7 @@ describe('card numbers and ID numbers', () => {
       'card 4111 1111 1111 1111 of 2026',
       '卡号６２２２０２００００００１２３９８７０',
       '3782-822463-10005',
+      'card 5 6222-0200-0000-1239-870 7',
     ],
     ...['6222 0200 0000 1239 870', '955880 0200000000006'],
     ...['11010519491231002X', '身份证：110105 19491231 002x', '１１０１０５１９４９１２３１００２Ｘ'],
@@ -174,5 +175,61 @@ describe('card numbers and ID numbers', () => {
   ])('are not seen in other numbers: %s', async (text) => {
     const orderNo = await on.paidOrder();
     expect((await on.support.post(`/orders/${orderNo}/notes`, { text })).status).toBe(200);
+  });
+
+  it('are refused in the free texts of channels: 400001, and nothing is stored', async () => {
+    const { orderNo } = (await on.channel.call('orders/create', collectRequest(on.channel))).data;
+    const reason = 'refund to 4111 1111 1111 1111, please';
+    const ended = await on.channel.call('orders/unsubscribe', { orderNo, reason });
+    expect([ended.code, ended.envelope.message]).toEqual(['400001', 'reason must not contain a card number']);
+    expect(ended.text).not.toContain('1111');
+    expect((await on.channel.call('orders/query', { orderNo })).data.orderStatus).toBe('ACTIVE');
+    const channelAgreementRef = '6222-0200-0000-1239-870';
+    const created = await on.channel.call('orders/create', collectRequest(on.channel, { channelAgreementRef }));
+    expect([created.code, created.envelope.message]).toEqual([
+      '400001',
+      'channelAgreementRef must not contain a card number',
+    ]);
+  });
+
+  it('in numbers and texts of a channel are masked for every role; the whole id still finds the order', async () => {
+    const [externalOrderNo, channelUserId] = ['own-4111 1111 1111 1111', '6222020000001239870'];
+    const request = sharedRequest(on.channel, { externalOrderNo, channelUserId });
+    const { orderNo } = (await on.channel.call('orders/create', request)).data;
+    // Stored before such texts were refused.
+    await on.sql(
+      `update orders set status = 'UNSUBSCRIBED', next_due_at = null, unsubscribed_at = now(), unsubscribe_source = 'CHANNEL',
+         unsubscribe_reason = 'to 3782-822463-10005', channel_agreement_ref = '5555555555554444' where order_no = $1`,
+      [orderNo],
+    );
+    const found = encodeURIComponent(externalOrderNo);
+    const month = new Date(on.service.clock.now() + 8 * 3_600_000).toISOString().slice(0, 7);
+    const paths = [
+      `/orders/${orderNo}`,
+      '/orders?appId=test_demo',
+      '/orders.csv?appId=test_demo',
+      '/payments.csv?appId=test_demo',
+      `/settlement/${month}/lines/csv?appId=test_demo`,
+      `/search?q=${found}`,
+      `/users?appId=test_demo&channelUserId=${channelUserId}`,
+    ];
+    for (const path of paths) {
+      const { status, body } = await on.admin.get(path);
+      const text = JSON.stringify(body);
+      expect([path, status]).toEqual([path, 200]);
+      expect([path, text.match(/4111 1111|822463|5555555555554444|6222020000001239870/)]).toEqual([path, null]);
+      expect([path, text]).toEqual([path, expect.stringMatching(/411111\*{6}1111|622202\*{6}9870/)]);
+    }
+    const shown = (await on.admin.get(`/orders/${orderNo}`)).body.order;
+    expect(shown).toMatchObject({ unsubscribeReason: 'to 378282******0005', channelAgreementRef: '555555******4444' });
+    const [result] = (await on.support.get(`/search?q=${channelUserId}`)).body.results;
+    expect(result).toMatchObject({ kind: 'user', title: '622202******9870', channelUserId });
+    const revealed = await on.support.post(`/orders/${orderNo}/unmask`, { reason: 'the user calls' });
+    expect(revealed.body.channelUserId).toBe(channelUserId);
+    // The channel gets its own number back as it sent it.
+    expect((await on.channel.call('orders/query', { externalOrderNo })).data).toMatchObject({
+      orderNo,
+      externalOrderNo,
+    });
   });
 });

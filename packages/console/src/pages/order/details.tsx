@@ -11,7 +11,7 @@ import { moneyText } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Status } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
-import { useMayDo, useSession } from '../../session/session.ts';
+import { useMayDo } from '../../session/session.ts';
 import { useModeTexts } from '../orders/mode-words.ts';
 import { UnmaskDialog } from './dialogs.tsx';
 import { useTexts } from './texts.ts';
@@ -19,7 +19,6 @@ import { useTexts } from './texts.ts';
 export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const modeText = useModeTexts();
-  const { role } = useSession();
   const [unmasked, setUnmasked] = useState<Unmasked>();
   const { order, product, channel, mobile } = shown;
   const { appId, orderNo } = order;
@@ -31,8 +30,8 @@ export function DetailsSection({ shown }: { readonly shown: OrderAnswer }) {
         facts={[
           [
             t('user'),
-            // Viewers get no link, because they see only the masked id, with which no user can be found.
-            role === 'viewer' ? (
+            // No user can be found by a masked id: viewers see only such ids, other roles if the id is a card number.
+            channelUserId.includes('****') ? (
               channelUserId
             ) : (
               <Link key="user" to="/users" search={{ appId, channelUserId }}>

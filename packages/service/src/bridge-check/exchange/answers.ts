@@ -1,3 +1,4 @@
+import { maskCardNumbers } from '@perennial/wire';
 import {
   DECLINES,
   type Fields,
@@ -72,11 +73,11 @@ export interface Flaw {
 
 const MAX_SHOWN = 60;
 
-/** Formats a value of an answer for display: shortened, and without digits that could be a card number. */
+/** Formats a value of an answer for display: shortened, and without card numbers. */
 export function show(value: unknown): string {
   const shown = value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value));
-  const blanked = shown.replace(/\d(?:[ -]?\d){13,}/g, '…');
-  return blanked.length <= MAX_SHOWN ? blanked : `${blanked.slice(0, MAX_SHOWN)}…`;
+  const masked = maskCardNumbers(shown);
+  return masked.length <= MAX_SHOWN ? masked : `${masked.slice(0, MAX_SHOWN)}…`;
 }
 
 /** Returns the flaw that keeps the service from using an answer, if any. */

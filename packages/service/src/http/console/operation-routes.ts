@@ -5,7 +5,7 @@ import type { SessionRow } from '../../console/sessions/sessions-sql.js';
 import { type Context, FileAnswer, type SignedInPerson } from '../../operations/operation.js';
 import { createFindStep, runRow } from '../../operations/second-person.js';
 import { OPERATIONS } from '../../operations/table.js';
-import { maskWrittenMobiles, refuseWrittenNumbers } from '../../operator/masking.js';
+import { maskTexts, refuseWrittenNumbers } from '../../operator/masking.js';
 import type { OperatorWithGateways } from '../../operator/operator.js';
 import { mayDo } from '../../operator/people/roles.js';
 import type { Transactional } from '../../platform/db/database.js';
@@ -59,7 +59,7 @@ export function addOperationRoutes(api: FastifyInstance, deps: ConsoleDeps, guar
         const result = await runRow(one, operator, input as never, context, 'console');
         const answer = one.toAnswer ? await one.toAnswer(result as never, context, operator) : result;
         if (answer instanceof FileAnswer) return sendFile(reply, answer, deps.log);
-        return sendJson(reply, session.role === 'viewer' ? maskWrittenMobiles(answer) : answer);
+        return sendJson(reply, maskTexts(answer, session.role));
       },
     });
   }

@@ -8,7 +8,7 @@ import { type ListQuestion, readCursor, writeCursor } from '../../platform/lists
 import { isNumberKey } from '../../platform/lists/list-page.js';
 import { traceRead } from '../audit/trace-read.js';
 import { requireChannelId } from '../channel-id.js';
-import { maskUserId } from '../masking.js';
+import { maskTexts, maskUserId } from '../masking.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
 import { requirePageSize } from '../paging.js';
 import { NotAllowedError } from '../people/not-allowed.js';
@@ -105,7 +105,7 @@ export async function exportOrders(
     let after: OrderListKey | undefined;
     do {
       const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, PIECE_MS);
-      const lines = found.map((order) => describeOrder(order, role));
+      const lines = found.map((order) => maskTexts(describeOrder(order, role), role));
       if (lines.length > 0) yield lines.map((line) => CSV.toRow({ ...line, currency })).join('');
       after = next;
     } while (after !== undefined);

@@ -12,7 +12,7 @@ import { formatRefundNo, parseRefundNo } from '../../subscriptions/domain/orders
 import { recordAudit } from '../audit/audit.js';
 import { traceRead } from '../audit/trace-read.js';
 import { requireChannelId } from '../channel-id.js';
-import { maskWrittenMobiles } from '../masking.js';
+import { maskTexts } from '../masking.js';
 import { inTransaction, type OperatorWithClock } from '../operator.js';
 import { readCursor, requirePageSize, writeCursor } from '../paging.js';
 import type { Role } from '../people/roles.js';
@@ -124,7 +124,7 @@ async function exportListed(
   const { currency = DEFAULT_CURRENCY } = operator;
   const table = createCsvTable([...columns, 'currency']);
   const toLine = (row: ListedMoney) => {
-    const line = role === 'viewer' ? maskWrittenMobiles(describe(row)) : describe(row);
+    const line = maskTexts(describe(row), role);
     return table.toRow({ ...line, currency });
   };
   return (async function* pieces() {

@@ -1,4 +1,4 @@
-import type { Static } from '@perennial/wire';
+import { maskCardNumbers, type Static } from '@perennial/wire';
 import { openChannelKeys } from '../../catalog/channels/channel-keys.js';
 import { createSealing, type Sealing } from '../../catalog/channels/sealing.js';
 import { parseEventId } from '../../delivery/event-id.js';
@@ -383,7 +383,7 @@ const NOTHING = { status: null, appId: null, orderNo: null, channelUserId: null 
 function describeOrder(order: FoundOrder, matched: string, role: Role): SearchResult {
   const { status, appId } = order;
   const orderNo = String(order.orderNo);
-  const subtitle = `${order.externalOrderNo} · ${order.productCode} · ${maskUserId(order.channelUserId, role)}`;
+  const subtitle = `${maskCardNumbers(order.externalOrderNo)} · ${order.productCode} · ${maskUserId(order.channelUserId, role)}`;
   return { ...NOTHING, kind: 'order', id: orderNo, title: orderNo, subtitle, status, appId, orderNo, matched };
 }
 
@@ -412,5 +412,14 @@ async function leadFrom(
 }
 
 function describeUser({ appId, channelUserId: id }: FoundUser, matched: string): SearchResult {
-  return { ...NOTHING, kind: 'user', id, title: id, subtitle: appId, appId, channelUserId: id, matched };
+  return {
+    ...NOTHING,
+    kind: 'user',
+    id,
+    title: maskCardNumbers(id),
+    subtitle: appId,
+    appId,
+    channelUserId: id,
+    matched,
+  };
 }
