@@ -248,7 +248,7 @@ const SAYS = {
   INITIALIZING: 'Your bank has not said yes or no. We will know soon; there is nothing you need to do.',
   TERMINATED: 'Your card was declined, and nothing was charged. You can try again, or pay in another way.',
   UNSUBSCRIBED: 'The subscription has been ended. What was paid for stays yours.',
-  COMPLETED: 'All periods are over.',
+  COMPLETED: 'No more payments follow.',
 };
 
 export const order = (visit, { order, selling, appId, eventsUrl }) =>

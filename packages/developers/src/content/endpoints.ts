@@ -126,7 +126,7 @@ order is still canceled.
 |---|---|
 | \`ACTIVE\` | code \`0\`: the order is now \`UNSUBSCRIBED\` |
 | \`UNSUBSCRIBED\`, \`TERMINATED\` | code \`0\` with the unchanged order |
-| \`COMPLETED\` | 420004: its last period is over |
+| \`COMPLETED\` | 420004: the last period is paid, has failed or is billed |
 | \`INITIALIZING\` | 420008: the first debit has no result yet |
 
 After 420008 poll orders/query until the first debit has a result, then retry with a new Idempotency-Key.`,

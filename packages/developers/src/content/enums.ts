@@ -23,7 +23,7 @@ export const VALUE_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     INITIALIZING: 'the first debit has no result yet',
     ACTIVE: 'running',
     UNSUBSCRIBED: 'ended before its last period; final',
-    COMPLETED: 'its last period is over; final',
+    COMPLETED: 'the payment of its last period is final, or the period is billed; the order does not change again',
     TERMINATED: 'the first debit failed; final',
   },
   paymentStatus: PAYMENT,

@@ -26,10 +26,7 @@ const STEPS = {
     'Period {cycleNo} will fail for good on {time}, when the next period is due',
     '第 {cycleNo} 期将于 {time} 最终失败，届时下一期到期',
   ],
-  complete: [
-    'The order will be completed on {time}, when its last period ends',
-    '订单将于 {time} 完成（最后一期结束）',
-  ],
+  complete: ['The order will be completed on {time}', '订单将于 {time} 完成'],
   'wait-for-institution': [
     'The institution will be asked on {time} for the result of the debit of period {cycleNo}',
     '将于 {time} 向支付机构查询第 {cycleNo} 期扣款结果',
@@ -46,7 +43,7 @@ const useTexts = dictionary({
     'Nothing more will be collected: unsubscribed by {who} on {time}',
     '不再收款：已于 {time} 退订（{who}）',
   ],
-  COMPLETED: ['All {count} periods are over. No further steps', '全部 {count} 期已结束，无后续操作'],
+  COMPLETED: ['All {count} periods are settled. No further steps', '全部 {count} 期均已完成收款或出账，无后续操作'],
   TERMINATED: ['Order terminated: its first debit failed. No further steps', '订单已终止：首期扣款失败，无后续操作'],
   INITIALIZING: ['Waiting for the first payment to succeed', '等待首期扣款成功'],
   ACTIVE: ['No steps planned', '暂无计划'],

@@ -6,7 +6,7 @@ export type OrderTrigger =
   | 'create-collect' // mode B
   | 'first-debit-succeeded'
   | 'first-debit-failed'
-  | 'last-period-ended'
+  | 'last-period-settled'
   | 'unsubscribe';
 
 /** Who or what unsubscribed an order, in the words of docs/interface.md. */
@@ -43,7 +43,13 @@ export const ORDER_TRANSITIONS: readonly OrderTransition[] = [
     emitsEvent: true,
     when: 'the first debit has failed',
   },
-  { from: 'ACTIVE', on: 'last-period-ended', to: 'COMPLETED', emitsEvent: true, when: 'the last period is over' },
+  {
+    from: 'ACTIVE',
+    on: 'last-period-settled',
+    to: 'COMPLETED',
+    emitsEvent: true,
+    when: 'the payment of the last period is final, or the last period is billed',
+  },
   { from: 'ACTIVE', on: 'unsubscribe', to: 'UNSUBSCRIBED', emitsEvent: true, when: 'unsubscribe' },
   {
     from: 'UNSUBSCRIBED',

@@ -66,7 +66,7 @@ function applyToRenewal(order: Order, attempt: AttemptToSettle, outcome: FinalOu
     return { order: next, payment, events: eventsAbout(next) };
   }
   if (payment.cycleNo === order.totalCycles) {
-    const row = findOrderTransition(order.status, 'last-period-ended');
+    const row = findOrderTransition(order.status, 'last-period-settled');
     if (!row) throw createImpossibleError(order, payment);
     const next = { ...paid, status: row.to, nextDueAt: null };
     return {

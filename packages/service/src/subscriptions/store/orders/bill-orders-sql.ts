@@ -27,7 +27,7 @@ const LANE_LOCK_CLASS = 0x62696c6c;
 /** The status of a period after its billing. */
 const BILLED = requirePaymentTransition('WAIT', 'billed').to;
 /** The status of an order after its last period. */
-const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
+const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-settled').to;
 
 /** SQL: matches the due orders of lane $3 after the cursor ($1 and $2), by the database's clock. */
 const DUE_IN_LANE = `o.settlement_mode = 'CHANNEL_COLLECT' and o.order_no % ${BILLING_LANES} = $3 and o.next_due_at <= now()

@@ -8,7 +8,7 @@ import { orderStatusIs, paymentStatusIs, statusLiteral } from '../statuses-sql.j
 import { DUE_PARAMETERS, type DueOrders, dueOrdersSql, dueParameters, momentSql } from './due-orders-sql.js';
 
 const FAILED = requirePaymentTransition('FAIL_RETRY', 'retry-too-late').to;
-const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-ended').to;
+const COMPLETED = requireOrderTransition('ACTIVE', 'last-period-settled').to;
 
 /** SQL: true if the order named `o` waits for a retry of a period that is over. The period is then not retried. */
 export const retryIsTooLateSql = (o: string, at: string) =>
