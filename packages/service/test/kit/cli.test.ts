@@ -241,7 +241,10 @@ describe('errors', () => {
 
   it('1: the service is not running', async () => {
     const away = await run('products list --base-url http://127.0.0.1:1');
-    expect(away).toMatchObject({ status: 1, err: expect.stringContaining('is the service running?') });
+    expect(away).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('is the service running? Start it with npm start in its clone'),
+    });
     const inJson = await run('products list --base-url http://127.0.0.1:1 --json');
     expect(inJson).toMatchObject({ status: 1, err: '', json: { error: { name: 'NO_ANSWER', reason: 'connection' } } });
   });

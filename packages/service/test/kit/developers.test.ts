@@ -69,6 +69,8 @@ describe('every page', () => {
       expect(headers['content-security-policy']).toBe(POLICY);
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(text.match(/__(?:ROOT|ENVIRONMENT|PUBLIC_URL)__|\{\{|undefined|\[object/)).toBeNull();
+      // Facts of production, even hidden by a style, and a command that npx finds only in a clone.
+      expect([page, text.match(/This installation is in production|npx perennial-server/)]).toEqual([page, null]);
     }
     expect((await get('/developers')).text).toContain('https://pay.example');
   });

@@ -5,6 +5,8 @@ import { createStaticFiles } from '../answers/static-files.js';
 
 const FOLDER = new URL('dist/pages/developers/', PACKAGE_FOLDER);
 
+const ONLY_IN_PRODUCTION = /<p class="callout only-production">[^<]*<\/p>/g;
+
 export interface Installation {
   /** URL at which channels and users reach the service. */
   readonly publicUrl: () => string;
@@ -16,6 +18,7 @@ export function createDevelopersFiles({ publicUrl, environment, currency }: Inst
   return createStaticFiles(FOLDER, (text, type) => {
     const write = type.startsWith('text/html') ? escapeHtml : escapeJson;
     return text
+      .replaceAll(ONLY_IN_PRODUCTION, (part) => (environment === 'production' ? part : ''))
       .replaceAll('__PUBLIC_URL__', () => write(publicUrl()))
       .replaceAll('__ROOT__', () => write(rootOf(publicUrl())))
       .replaceAll('__ENVIRONMENT__', environment)
