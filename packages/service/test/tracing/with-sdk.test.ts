@@ -1,7 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ofFile, serviceOfFile } from '../orders/stage-of-file.js';
 import { collectRequest, demoChannel } from '../support/demo.js';
-import { until } from '../support/processes.js';
+import { installation } from '../support/installation.js';
+import { MAIN, packageRoot, serviceUrl, until } from '../support/processes.js';
 import { createSendingNode, registerReceiver } from '../webhooks/sending.js';
 import { silentBridge } from './bridge.js';
 import { type RecordedSpan, recordSpans, stopRecording } from './recorder.js';
@@ -88,5 +94,39 @@ describe('with an SDK', () => {
       expect(push).toMatchObject({ kind: 'CLIENT', parentId: undefined, hasEnded: true });
       expect(push.attributes).toMatchObject({ 'perennial.outcome': 'ACCEPTED', 'http.response.status_code': 200 });
     }
+  });
+});
+
+describe('the packed service, with an SDK that brings its own copy of the API', () => {
+  const fresh = ofFile(installation);
+
+  /** Copies the API into a new folder, under the given version, with a module that registers an SDK. */
+  async function installSdk(version: string): Promise<URL> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-sdk-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const installed = path.join(packageRoot, '..', '..', 'node_modules', '@opentelemetry', 'api');
+    const api = path.join(folder, 'node_modules', '@opentelemetry', 'api');
+    await cp(installed, api, { recursive: true });
+    const own: string = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')).version;
+    for (const name of await readdir(api, { recursive: true })) {
+      if (!/\.[cm]?js$/.test(name)) continue;
+      const file = path.join(api, name);
+      await writeFile(file, readFileSync(file, 'utf8').replaceAll(own, version));
+    }
+    const sdk = path.join(folder, 'sdk.mjs');
+    await writeFile(
+      sdk,
+      `import { trace } from '@opentelemetry/api';
+       const span = trace.wrapSpanContext({ traceId: '${TRACE}', spanId: '${PARENT}', traceFlags: 1 });
+       const startSpan = (name) => (process.stderr.write('span ' + name + '\\n'), span);
+       trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) });`,
+    );
+    return pathToFileURL(sdk);
+  }
+
+  it('traces with version 1.9 of the API, with which SDKs were published for years', async () => {
+    const node = fresh.node({ NODE_OPTIONS: `--import=${await installSdk('1.9.0')}` }, MAIN);
+    await fetch(`${await serviceUrl(node)}/openapi/v1/auth/token`, { method: 'POST' });
+    await until('the span', () => /^span POST \/openapi\/v1\/auth\/token$/m.test(node.stderr()) || undefined);
   });
 });
