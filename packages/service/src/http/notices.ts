@@ -45,7 +45,10 @@ export function addNoticeRoutes(
   const lines = createThrottledLines();
   app.addHook('onClose', async () => lines.flush());
 
-  /** Counts refusals by address and payment channel, so that institutions behind one proxy do not limit each other. */
+  /**
+   * Counts refusals by address, and also by payment channel if this node knows it: institutions behind one proxy then
+   * do not limit each other.
+   */
   const senderOf = (ip: string, code: string) =>
     verifier.knows(code) ? `${addressGroup(ip)} ${code}` : addressGroup(ip);
 

@@ -53,8 +53,8 @@ const LINES_PER_FETCH = 1000;
 export const REPORT_STATEMENT_MS = 600_000;
 
 /**
- * The query of the cursor. A cursor's query cannot be prepared, but it is declared here so that a test can check its
- * columns.
+ * The query of the cursor. It is declared by itself, because `declare … cursor` cannot be prepared under a name: a test
+ * prepares this statement to check its columns.
  */
 const LIST_SETTLEMENT_LINES = statement({
   text: `${LINES} ${BY_TIME}`,

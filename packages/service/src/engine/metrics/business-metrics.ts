@@ -44,13 +44,14 @@ const MAX_NAMES = 100;
 const OTHER = 'other';
 /** The resolution with which the delay of the event loop is measured. */
 const LOOP_RESOLUTION_MS = 20;
-/** The time over which the maximum delay of the event loop is taken. */
+/** The maximum delay of the event loop is taken over one to two times this time. */
 const LOOP_WINDOW_MS = 15_000;
 
 /**
- * Creates the metrics about orders, debits, events and claims. A job reads the database, and a scrape shows the job's
- * last reading. Before the first reading a scrape shows no values of the installation. `hasReadings` is false for a
- * node without an engine, which never reads.
+ * Creates the metrics about orders, debits, events and claims, and about the process. The counters count what this node
+ * did, except refunds. The count of refunds and the gauges of the installation show what a job has last read in the
+ * database, and are absent before its first reading. `hasReadings` is false for a node without an engine, which never
+ * reads.
  */
 export function createBusinessMetrics(registry: Registry, version: string, hasReadings = true) {
   const registers = [registry];
