@@ -20,8 +20,7 @@ export function usePages<Path extends ListPath, Row>(
     queryFn: async ({ pageParam, signal }) => {
       const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
       let page = await read(pageParam);
-      // Skips empty pages that have a cursor: if matching rows are rare, the service may end a page before it has found
-      // a matching row.
+      // Skips empty pages that have a cursor: settlement lines are read in stretches of time, and one may have no line.
       while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
       return page;
     },

@@ -79,6 +79,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'holds-card-or-id-number': '{1}不能包含银行卡号或身份证号，请只写后四位',
   'holds-control-characters': '{1}不能包含控制字符',
   'holds-direction-characters': '{1}不能包含改变文字方向的字符',
+  'list-too-long': '查询超过 {1} 秒，请缩短时间范围',
   'mobile-changed': '该用户的手机号在申请后已变更，请重新申请',
   'mobile-malformed': '手机号须为 5 至 20 位数字，可带 + 号',
   'mobile-same': '与该用户当前的手机号相同',

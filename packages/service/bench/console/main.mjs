@@ -295,7 +295,7 @@ async function sizesOf({ maker }) {
           'agreements_card_tail',
         ],
         ...['external_orders_of_user', 'external_orders_number', 'orders_pkey', 'failed_payments'],
-        ...['debit_attempts_of_channel', 'refunds', 'refunds_of_channel'],
+        ...['debit_attempts_at', 'debit_attempts_of_channel', 'refunds', 'refunds_of_channel'],
       ],
     ],
   );

@@ -30,7 +30,7 @@ export const WRITES = [
   {
     label: 'debit_attempts (each debit: stored and settled)',
     table: 'debit_attempts',
-    indexes: ['debit_attempts_settled', 'debit_attempts_of_channel'],
+    indexes: ['debit_attempts_settled', 'debit_attempts_of_channel', 'debit_attempts_at'],
     insert: `insert into debit_attempts (order_no, cycle_no, try_no, channel_id, agreement_id, payment_channel_code, amount_cent,
         started_at, ask_at)
       select n, 1, 1, 100001, n, 'MOCKPAY', 1990, now(), now() from generate_series($1::bigint, $1::bigint + ${ROWS - 1}) n`,

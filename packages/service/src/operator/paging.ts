@@ -1,3 +1,4 @@
+import { HeldUp, type Queryable, sqlState, type Transactional } from '../platform/db/database.js';
 import { refusal } from './operator.js';
 import { requireInteger } from './rules.js';
 
@@ -16,6 +17,57 @@ export interface Page<Row> {
 
 /** The sort key of a row. No two rows of a list have the same key. */
 export type PageKey = readonly (number | string)[];
+
+/** Totals are exact up to this number of rows. */
+export const MAX_COUNTED = 10_000;
+/** Time limit of a statement that reads a page or totals, while a page waits. */
+const LIST_MS = 3_000;
+/** Time limit of a statement of an export or of a bulk run. These may search for rare rows. */
+export const LONG_LIST_MS = 120_000;
+const TIMED_OUT = '57014';
+
+/** Reads a list. The list is refused if it cannot be read in time: a part of it would look like the whole list. */
+export async function readList<T>(
+  database: Transactional,
+  read: (db: Queryable) => Promise<T>,
+  statementMs = LIST_MS,
+): Promise<T> {
+  try {
+    return await database.transaction(read, { statementMs, readOnly: true });
+  } catch (error) {
+    if (!(error instanceof HeldUp && sqlState(error) === TIMED_OUT)) throw error;
+    const seconds = statementMs / 1000;
+    throw refusal('list-too-long', undefined, {
+      cause: error,
+    })`the search takes longer than ${seconds} s: choose a shorter time range`;
+  }
+}
+
+/** Reads all rows of a list, up to `size` with each statement, so that no transaction is open for long. */
+export async function* readPieces<Row, Key>(
+  read: (after: Key | undefined) => Promise<readonly Row[]>,
+  keyOf: (row: Row) => Key,
+  size: number,
+): AsyncGenerator<readonly Row[]> {
+  let last: Row | undefined;
+  do {
+    const rows = await read(last && keyOf(last));
+    if (rows.length > 0) yield rows;
+    last = rows.length < size ? undefined : rows.at(-1);
+  } while (last !== undefined);
+}
+
+export interface Counted {
+  readonly count: number;
+  /** True if there are more rows than were counted. */
+  readonly isAtLeast: boolean;
+}
+
+/** SQL: counts the first `most` rows `f` of a list that ends after one more, and computes `sums` of the counted rows. */
+export const countSql = (list: string, most: number, sums: string): string =>
+  `with found as materialized (${list})
+   select (select count(*) from found) > ${most} as "isAtLeast", count(*)::integer as count, ${sums}
+   from (select * from found limit ${most}) f`;
 
 const DEFAULT_ROWS = 50;
 const MAX_ROWS = 200;

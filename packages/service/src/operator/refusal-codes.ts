@@ -108,6 +108,7 @@ const NOT_NOW = [
   'gateway-without-bridge',
   'gateway-without-key',
   'keys-not-bound',
+  'list-too-long',
   'mobile-changed',
   'mobile-same',
   'mobile-taken',

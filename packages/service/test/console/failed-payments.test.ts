@@ -143,15 +143,32 @@ describe('failed payments', () => {
       expect(body).toMatchObject({ isAtLeast: false, total: { payments: 5 } });
     });
 
+    it('are counted exactly up to ten thousand, and the summary says so beyond', async () => {
+      const noise = async () => (await on.viewer.get('/payments/failed/summary?reason=noise')).body;
+      const add = (from: number, to: number) =>
+        on.sql(
+          `insert into failed_payments (order_no, cycle_no, channel_id, product_code, payment_channel_code, status, amount_cent,
+             tries, reason, failed_at)
+           select -n, 2, channel_id, product_code, 'BANK', 'FAIL', 1, 1 + n % 2, 'noise', now() + interval '2 hours'
+           from generate_series($2::integer, $3::integer) n, failed_payments where order_no = $1`,
+          [failed, from, to],
+        );
+      const full = { payments: 10_000, amountCent: 10_000 };
+      await add(1, 5000);
+      expect(await noise()).toMatchObject({ isAtLeast: false, total: full, byReason: [{ reason: 'noise', ...full }] });
+      await add(5001, 5001);
+      expect(await noise()).toMatchObject({ isAtLeast: true, total: full, byReason: [{ reason: 'noise', ...full }] });
+    });
+
     it.each([
       ['all', {}, 'failed_payments_at'],
       ['of a channel', { channelId: 100_001 }, 'failed_payments_of_channel'],
       ['of a product', { productCode: 'NONE' }, 'failed_payments_of_product'],
       ['for a reason', { reason: 'noise' }, 'failed_payments_because'],
       ['of a kind', { declineKind: 'CARD_EXPIRED' } as const, 'failed_payments_of_kind'],
-      ['that are tried again', { status: 'FAIL_RETRY', channelId: 100_001 } as const, 'orders_to_move_without_debit'],
+      ['that are tried again', { status: 'FAIL_RETRY', channelId: 100_001 } as const, 'failed_payments_pkey'],
     ])('%s are found by their index, and no table is read whole', async (_what, filter, index) => {
-      const { values, ...query } = failedPaymentsQuery(filter, { after: undefined, rows: 51, limit: 51 });
+      const { values, ...query } = failedPaymentsQuery(filter, undefined, 51);
       const { database } = on.service.fresh;
       const plan = JSON.stringify(
         await database.query({ ...query, text: `explain (format json) ${query.text}` }, values),

@@ -4,8 +4,12 @@ import { beginSession, csrfToken } from '../../src/console/sessions/sign-in.js';
 import { createPerson } from '../../src/operator/people/people.js';
 import { findPerson, insertPerson, storePassword } from '../../src/operator/people/people-sql.js';
 import type { Role } from '../../src/operator/people/roles.js';
+import type { Clock } from '../../src/platform/clock.js';
+import { openDatabase } from '../../src/platform/db/database.js';
 import { later } from '../orders/stage-of-file.js';
+import { anotherNode } from '../support/second-node.js';
 import type { TestService } from '../support/service.js';
+import { network } from '../support/slow-network.js';
 
 export interface ConsoleReply {
   readonly status: number;
@@ -46,7 +50,7 @@ export async function createPersonWithPassword({ operator }: TestService, name: 
 
 /** Returns a client of a signed-in operator, who is created if needed. */
 export async function consoleClient(
-  { baseUrl, fresh, vault, clock }: Pick<TestService, 'baseUrl' | 'fresh' | 'vault' | 'clock'>,
+  { baseUrl, fresh, vault, clock }: Pick<TestService, 'baseUrl' | 'fresh' | 'vault'> & { readonly clock: Clock },
   role: Role,
   name = `${role}-${randomBytes(3).toString('hex')}`,
 ) {
@@ -89,6 +93,26 @@ export function personOfFile(service: () => TestService, role: Role): ConsoleCli
     client = await consoleClient(service(), role);
   });
   return later(() => client);
+}
+
+/** The delay of each answer of a slow database. Longer than the time that a list may take on a fast one. */
+const SLOW_MS = 150;
+
+/** Starts a node with the real time and a slow database, and returns a viewer of its console. */
+export async function slowConsole(service: TestService) {
+  const between = await network(service.fresh.url, { delayMs: SLOW_MS });
+  const database = openDatabase({ url: between.url, pool: 4, name: 'slow node' });
+  const clock = { now: Date.now };
+  const node = await anotherNode(service, { database, clock });
+  const viewer = await consoleClient({ ...service, baseUrl: node.baseUrl, clock }, 'viewer');
+  return {
+    viewer,
+    async close() {
+      await node.close();
+      await database.close();
+      await between.close();
+    },
+  };
 }
 
 /** Reads all pages of a list, and returns one value of each row. */

@@ -24,6 +24,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000112_meaning_of_requests.sql': '0aef1c50353cc69f',
   '000116_refunds_keep_benefits.sql': '53428dddf16b37f5',
   '000117_refunds_made_outside.sql': '6e07ae69177829b8',
+  '000114_list_indexes.sql': '06f646575ab65b41',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000999_sample.sql', text));

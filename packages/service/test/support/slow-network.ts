@@ -3,8 +3,11 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 
 export type Network = Awaited<ReturnType<typeof network>>;
 
-/** Creates a proxy between a node and its database. While it is frozen, sockets stay open and nothing passes. */
-export async function network(serverUrl: string) {
+/**
+ * Creates a proxy between a node and its database. While it is frozen, sockets stay open and nothing passes. Answers of
+ * the database are delayed by `delayMs`.
+ */
+export async function network(serverUrl: string, { delayMs = 0 } = {}) {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let isFrozen = false;
@@ -23,6 +26,7 @@ export async function network(serverUrl: string) {
       }
       const send = () => void to.write(chunk);
       if (isFrozen) kept.push(send);
+      else if (delayMs > 0 && !isAsking) setTimeout(send, delayMs);
       else send();
       if (isFrozen && isAsking) asked.push(chunk);
       if (isAsking && last !== undefined && chunk.includes(last)) {

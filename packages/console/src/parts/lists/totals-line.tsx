@@ -1,8 +1,11 @@
 import { Box, Button, Group, Skeleton } from '@mantine/core';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { type Answer, api, type QueryOf } from '../../api/client.ts';
+import { isProblem } from '../../api/problem.ts';
 import { useCommonTexts } from '../../i18n/common.ts';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { useLanguage } from '../../i18n/language.ts';
+import { problemText } from '../problem-text.ts';
 import { countText } from '../values/money.tsx';
 import { CsvExport } from './csv-export.tsx';
 
@@ -42,9 +45,8 @@ export function TotalsLine<Totals extends { readonly count: number; readonly isA
   const common = useCommonTexts();
   // Dims the totals of the former filter, like the rows.
   const isRefreshing = isPlaceholderData || undefined;
-  // The time limit of the count has passed before the first match.
-  const isUnknown = data?.isAtLeast === true && data.count === 0;
-  const [rows, sums, ofThose] = data && !isUnknown ? textsOf(data, countText(data.count)) : [];
+  const language = useLanguage();
+  const [rows, sums, ofThose] = data ? textsOf(data, countText(data.count)) : [];
   return (
     <Group className="small figures" gap="4px 20px" mih={30} mb={10} aria-live="polite">
       {rows ? (
@@ -59,9 +61,9 @@ export function TotalsLine<Totals extends { readonly count: number; readonly isA
           ))}
           {data?.isAtLeast ? <span className="quiet">{ofThose}</span> : null}
         </>
-      ) : error || isUnknown ? (
+      ) : error ? (
         <span className="quiet">
-          {t('failed')}{' '}
+          {t('failed')} {isProblem(error) && error.status < 500 ? problemText(error, language) : null}{' '}
           <Button variant="subtle" size="compact-xs" onClick={() => void refetch()}>
             {common('retry')}
           </Button>
@@ -73,7 +75,7 @@ export function TotalsLine<Totals extends { readonly count: number; readonly isA
         path={`/${of}.csv`}
         filter={filter}
         total={data && !data.isAtLeast ? data.count : undefined}
-        isEmpty={data?.count === 0 && !isUnknown}
+        isEmpty={data?.count === 0}
         doneText={exportedText}
       />
     </Group>

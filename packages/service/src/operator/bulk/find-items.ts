@@ -8,12 +8,12 @@ import { isRefundable } from '../../subscriptions/steps/payments/begin-refund.js
 import { requireChannelId } from '../channel-id.js';
 import { findNewestEvents } from '../events/events.js';
 import { OperatorError, type OperatorWithClock, refusal } from '../operator.js';
-import { listOrders, type OrderFilterInput } from '../orders/list-orders.js';
+import { findMatchingOrders, type OrderFilterInput } from '../orders/list-orders.js';
 import { requireRetryable, requireUnsubscribable } from '../orders/orders.js';
 import { sumVoidedPeriods } from '../orders/previews.js';
 import { formatPeriodSubject, parsePeriodSubject } from '../orders/refunds/period-subjects.js';
 import { findWaitingRefunds } from '../orders/refunds/waiting-refunds-sql.js';
-import { parseFailedFilter, walkFailedPayments } from '../payments/failed-payments.js';
+import { findMatchingFailures } from '../payments/failed-payments.js';
 import { createNotFound, parseMoment, requireInteger, requireOneOf } from '../rules.js';
 import { eventFilter } from '../schemas/events.js';
 import { orderFilter } from '../schemas/orders.js';
@@ -299,12 +299,8 @@ async function findFailedPeriods(
   input: Texts<keyof typeof failedFilter.properties>,
 ): Promise<NewBulkItem[]> {
   if (input.status === 'FAIL') throw refusal('run-only-retryable')`only periods in FAIL_RETRY can be retried`;
-  const filter = await parseFailedFilter(operator, { ...input, status: 'FAIL_RETRY' });
-  const { found, next } = await walkFailedPayments(operator, filter, undefined, {
-    limit: MAX_ITEMS,
-    waitMs: MAX_WAIT_MS,
-  });
-  if (next !== undefined) throw createTooMany();
+  const found = await findMatchingFailures(operator, { ...input, status: 'FAIL_RETRY' }, MAX_ITEMS + 1);
+  if (found.length > MAX_ITEMS) throw createTooMany();
   return found.map(({ orderNo, cycleNo, amountCent }) => ({
     subject: formatPeriodSubject(orderNo, cycleNo),
     orderNo,
@@ -312,9 +308,6 @@ async function findFailedPeriods(
     refusal: null,
   }));
 }
-
-/** The maximum time in ms to list payments. */
-const MAX_WAIT_MS = 20_000;
 
 async function findMatchingEvents(
   operator: OperatorWithClock,
@@ -330,24 +323,13 @@ async function findMatchingEvents(
   }));
 }
 
-const ORDERS_PER_PAGE = 200;
-
-/** Reads the list of orders page by page. */
 async function findOrdersOfList(
   operator: OperatorWithClock,
   filter: Readonly<Record<string, string>>,
-): Promise<Order[]> {
-  const input = requireOrderFilter(filter);
-  const orderNos: number[] = [];
-  let cursor: string | null | undefined;
-  do {
-    const page = { ...input, limit: ORDERS_PER_PAGE, ...(cursor ? { cursor } : {}) };
-    const { orders, nextCursor } = await listOrders(operator, page, 'admin');
-    orderNos.push(...orders.map(({ orderNo }) => Number(orderNo)));
-    cursor = nextCursor;
-  } while (cursor !== null && orderNos.length <= MAX_ITEMS);
-  if (orderNos.length > MAX_ITEMS) throw createTooMany();
-  return findOrders(operator.database, orderNos);
+): Promise<readonly Order[]> {
+  const orders = await findMatchingOrders(operator, requireOrderFilter(filter), MAX_ITEMS + 1);
+  if (orders.length > MAX_ITEMS) throw createTooMany();
+  return orders;
 }
 
 function requireOrderFilter(filter: Readonly<Record<string, string>>): OrderFilterInput {

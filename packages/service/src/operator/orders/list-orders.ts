@@ -10,77 +10,49 @@ import { traceRead } from '../audit/trace-read.js';
 import { requireChannelId } from '../channel-id.js';
 import { maskTexts, maskUserId } from '../masking.js';
 import { type OperatorWithClock, refusal } from '../operator.js';
-import { requirePageSize } from '../paging.js';
+import { LONG_LIST_MS, MAX_COUNTED, readList, readPieces, requirePageSize } from '../paging.js';
 import { NotAllowedError } from '../people/not-allowed.js';
 import { mayDo, ROLES_FOR_USERS, type Role } from '../people/roles.js';
 import { createNotFound, parseMoment, requireOneOf } from '../rules.js';
 import { type orderFilter, orderLine, type ordersQuery } from '../schemas/orders.js';
-import { walkInStretches } from '../walk.js';
-import {
-  type ListedOrder,
-  type OrderFilter,
-  type OrderListKey,
-  type OrderStretch,
-  type OrderSums,
-  readOrders,
-  sumOrders,
-  type Walk,
-} from './order-list-sql.js';
+import { type ListedOrder, type OrderFilter, type OrderListKey, readOrders, sumOrders } from './order-list-sql.js';
 import { describeFields } from './show-order.js';
 
 /** The fields of the filter as texts, as in a URL. */
 export type OrderFilterInput = Static<typeof orderFilter>;
 
-/** Counting stops here. */
-export const MAX_COUNTED = 10_000;
-/** The number of orders that the first statement of a count reads. */
-const FIRST_COUNTED = 50;
+/** The number of orders that one statement of an export reads. */
 const ORDERS_PER_PIECE = 1_000;
 
-/** Time limit of a page. */
-const PAGE_MS = 80;
-/** Time limit of the totals. */
-const TOTALS_MS = 80;
-/** Time limit of one piece of an exported file. */
-const PIECE_MS = 1_500;
-/** Time limit of each statement that reads a list. */
-const MAX_STATEMENT_MS = 3_000;
-
-/**
- * Returns a page of matching orders, newest first, or soonest first if the filter has a due time. If matches are rare,
- * the page has fewer orders than requested and a cursor to continue.
- */
+/** Returns a page of matching orders, newest first, or soonest first if the filter has a due time. */
 export async function listOrders(operator: OperatorWithClock, input: Static<typeof ordersQuery>, role: Role) {
   const { cursor, limit, ...asked } = input;
   const size = requirePageSize(limit);
   const filter = await readFilter(operator.database, asked, role);
   const question = questionOf(asked);
   const after = cursor === undefined ? undefined : readKey(cursor, question);
-  const { found, next } = await readPage(operator, filter, after, size, PAGE_MS);
+  // Reads one order more than requested, to detect a next page.
+  const found = await readList(operator.database, (db) => readOrders(db, filter, after, size + 1));
+  const shown = found.slice(0, size);
+  const last = shown.at(-1);
   return {
-    orders: found.map((order) => describeOrder(order, role)),
-    nextCursor: next === undefined ? null : writeCursor(question, next),
+    orders: shown.map((order) => describeOrder(order, role)),
+    nextCursor: found.length > size && last ? writeCursor(question, keyOf(last)) : null,
   };
+}
+
+const keyOf = ({ listMicros, orderNo }: ListedOrder): OrderListKey => [listMicros, orderNo];
+
+/** Returns up to `limit` matching orders, which an action is to process. */
+export async function findMatchingOrders(operator: OperatorWithClock, input: OrderFilterInput, limit: number) {
+  const filter = await readFilter(operator.database, input, 'admin');
+  return readList(operator.database, (db) => readOrders(db, filter, undefined, limit), LONG_LIST_MS);
 }
 
 /** Counts the matching orders up to MAX_COUNTED, and sums their payments and refunds. */
 export async function totalOrders(operator: OperatorWithClock, input: OrderFilterInput, role: Role) {
   const filter = await readFilter(operator.database, input, role);
-  let sums: OrderSums = { count: 0, totalPaidAmountCent: 0, totalRefundAmountCent: 0 };
-  let isComplete = false;
-  const stretches = walkOrders(operator, { first: FIRST_COUNTED, waitMs: TOTALS_MS }, (db, walk) =>
-    sumOrders(db, filter, walk, MAX_COUNTED - sums.count),
-  );
-  for await (const { found, isLast } of stretches) {
-    sums = {
-      count: sums.count + found.count,
-      totalPaidAmountCent: sums.totalPaidAmountCent + found.totalPaidAmountCent,
-      totalRefundAmountCent: sums.totalRefundAmountCent + found.totalRefundAmountCent,
-    };
-    if (sums.count === MAX_COUNTED) break;
-    isComplete = isLast;
-  }
-  return { ...sums, isAtLeast: !isComplete };
+  return readList(operator.database, (db) => sumOrders(db, filter, MAX_COUNTED));
 }
 
 const CSV_COLUMNS = Object.keys(orderLine.properties) as (keyof typeof orderLine.properties)[];
@@ -102,54 +74,13 @@ export async function exportOrders(
   const { currency = DEFAULT_CURRENCY } = operator;
   return (async function* pieces() {
     yield CSV.header;
-    let after: OrderListKey | undefined;
-    do {
-      const { found, next } = await readPage(operator, filter, after, ORDERS_PER_PIECE, PIECE_MS);
-      const lines = found.map((order) => maskTexts(describeOrder(order, role), role));
-      if (lines.length > 0) yield lines.map((line) => CSV.toRow({ ...line, currency })).join('');
-      after = next;
-    } while (after !== undefined);
+    const read = (after: OrderListKey | undefined) =>
+      readList(operator.database, (db) => readOrders(db, filter, after, ORDERS_PER_PIECE), LONG_LIST_MS);
+    for await (const orders of readPieces(read, keyOf, ORDERS_PER_PIECE)) {
+      const lines = orders.map((order) => maskTexts(describeOrder(order, role), role));
+      yield lines.map((line) => CSV.toRow({ ...line, currency })).join('');
+    }
   })();
-}
-
-/** Reads a page. `next` is the key after which the next page begins. Undefined on the last page. */
-async function readPage(
-  operator: OperatorWithClock,
-  filter: OrderFilter,
-  after: OrderListKey | undefined,
-  size: number,
-  waitMs: number,
-) {
-  const found: ListedOrder[] = [];
-  // Reads one order more than requested, to detect a next page.
-  const stretches = walkOrders(operator, { after, first: size + 1, waitMs }, (db, walk) =>
-    readOrders(db, filter, walk, size + 1 - found.length),
-  );
-  for await (const stretch of stretches) {
-    found.push(...stretch.found);
-    if (found.length > size) return { found: found.slice(0, size), next: found[size - 1]?.key };
-    if (stretch.isLast) return { found, next: undefined };
-    after = stretch.last;
-  }
-  return { found, next: after };
-}
-
-async function* walkOrders<Found>(
-  { database, clock }: OperatorWithClock,
-  { after, ...options }: { readonly after?: OrderListKey | undefined; readonly first: number; readonly waitMs: number },
-  read: (db: Queryable, walk: Walk) => Promise<OrderStretch<Found>>,
-): AsyncGenerator<OrderStretch<Found> & { readonly isLast: boolean }> {
-  let place = after;
-  const stretches = walkInStretches({ clock, ...options }, (orders) =>
-    database.transaction((tx) => read(tx, { after: place, orders }), {
-      statementMs: MAX_STATEMENT_MS,
-      readOnly: true,
-    }),
-  );
-  for await (const stretch of stretches) {
-    yield stretch;
-    place = stretch.last;
-  }
 }
 
 async function readFilter(db: Queryable, input: OrderFilterInput, role: Role): Promise<OrderFilter> {

@@ -3,7 +3,8 @@ import type { Queryable } from '../../platform/db/database.js';
 import { epochMicros, fromEpochMicros, fromEpochMs, shanghaiText } from '../../platform/db/time-sql.js';
 import { WAITING_FOR_RETRY_STATUSES } from '../../subscriptions/domain/payments/payment-states.js';
 import { paymentStatusIs } from '../../subscriptions/store/statuses-sql.js';
-import type { Stretch } from '../walk.js';
+import { hasFewOrders, ofOrdersSql } from '../orders/order-list-sql.js';
+import { type Counted, countSql } from '../paging.js';
 
 /**
  * A filter of periods whose latest attempt failed. `from` (inclusive) and `to` (exclusive) are times of failure in Unix
@@ -42,70 +43,81 @@ export interface FailedPayment {
   readonly micros: number;
 }
 
-export type FailedStretch<Found> = Stretch<Found, FailedKey>;
-
-/** A stretch of the list to read: after which key it begins, how many rows to scan, and how many matches to return. */
-interface FailedWalk {
-  readonly after: FailedKey | undefined;
-  readonly rows: number;
-  readonly limit: number;
-}
-
 /** Reasons are indexed by this number of characters, because index entries are limited in size. */
 const INDEXED_REASON = 100;
 
 /** SQL: the kind of the decline. An attempt that an older node settled has none. */
-const DECLINE_KIND = (row: 'f' | 'm') => `coalesce(${row}.decline_kind, 'OTHER')`;
+const DECLINE_KIND = `coalesce(f.decline_kind, 'OTHER')`;
 
 /** Adds a value and returns its placeholder. */
 type Value = (given: unknown) => string;
 
 /**
- * Selects the matching rows of a stretch as `matching`, and the end of the stretch as `ends`. Scans a limited number of
- * rows, so a rare match takes many short statements instead of a very long one. Each filter has its own SQL text, so
- * that PostgreSQL can choose its index.
+ * Returns the statement of a list: up to `limit` matching rows after the key. Each filter has its own SQL text, so that
+ * PostgreSQL can choose its index.
  */
-function stretchSql(filter: FailedFilter, walk: FailedWalk, value: Value): { text: string; way: string } {
-  const isWaiting = filter.status === 'FAIL_RETRY';
-  const [way, back] = isWaiting ? ['asc', 'desc'] : ['desc', 'asc'];
-  const conditions = conditionsOf(filter, value);
-  const text = `with walked as materialized (${isWaiting ? walkWaiting(filter, walk, value) : walkFailed(filter, walk, value)}), ends as (
-      select (select count(*)::integer from walked) as walked, ${epochMicros('l.at')} as micros, l.order_no, l.cycle_no
-      from (select) one left join (
-        select * from walked w order by w.at ${back}, w.order_no ${back}, w.cycle_no ${back} limit 1) l on true
-    ), matching as (
-      select * from walked f where ${conditions.join(' and ')}
-      order by f.at ${way}, f.order_no ${way}, f.cycle_no ${way} limit ${value(walk.limit)}
-    )`;
-  return { text, way };
+export function failedPaymentsQuery(filter: FailedFilter, after: FailedKey | undefined, limit: number) {
+  const values: unknown[] = [];
+  const text = listSql(filter, after, limit, (given) => `$${values.push(given)}`, LIST_FIELDS);
+  return { text, byIndex: true, values };
+}
+
+const LIST_FIELDS = `f.order_no as "orderNo", f.cycle_no as "cycleNo",
+  (select c.app_id from channels c where c.channel_id = f.channel_id) as "appId", f.product_code as "productCode",
+  f.payment_channel_code as "paymentChannelCode", f.status as "paymentStatus", f.amount_cent as "amountCent", f.reason,
+  ${DECLINE_KIND} as "declineKind", f.tries, ${shanghaiText('f.failed_at')} as "failedAt",
+  case when ${paymentStatusIs('f.status', ...WAITING_FOR_RETRY_STATUSES)}
+    then (select ${shanghaiText('o.next_due_at')} from orders o where o.order_no = f.order_no) end as "nextTryAt"`;
+
+function listSql(
+  filter: FailedFilter,
+  after: FailedKey | undefined,
+  limit: number,
+  value: Value,
+  fields: string,
+): string {
+  return filter.status === 'FAIL_RETRY'
+    ? waitingSql(filter, after, limit, value, fields)
+    : failedSql(filter, after, limit, value, fields);
 }
 
 /**
- * Selects payments that wait for a retry, soonest first. Repeats the condition of a partial index, so that PostgreSQL
- * can use this index. The index also serves to find orders to complete. It therefore contains orders with a single
- * period too, which have no failed payment.
+ * Selects payments that wait for a retry, soonest first. Repeats the conditions of the engine's index, so that PostgreSQL
+ * can use this index. If few orders wait, PostgreSQL sorts those of the index `orders_failed`.
  */
-function walkWaiting({ channelId }: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
-  const conditions = [
-    `o.next_due_at is not null and o.settlement_mode = 'SVC_DEDUCT'`,
-    `(o.total_cycles = 1 or ${paymentStatusIs('o.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES)})`,
-    ...(channelId === undefined ? [] : [`o.channel_id = ${value(channelId)}`]),
+function waitingSql(
+  filter: FailedFilter,
+  after: FailedKey | undefined,
+  limit: number,
+  value: Value,
+  fields: string,
+): string {
+  const waiting = [
+    `w.next_due_at is not null and w.settlement_mode = 'SVC_DEDUCT'`,
+    paymentStatusIs('w.latest_payment_status', ...WAITING_FOR_RETRY_STATUSES),
+    ...(filter.channelId === undefined ? [] : [`w.channel_id = ${value(filter.channelId)}`]),
     ...(after === undefined
       ? []
-      : [`(o.next_due_at, o.order_no) > (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
+      : [`(w.next_due_at, w.order_no) > (${fromEpochMicros(value(after[0]))}, ${value(after[1])})`]),
   ];
-  return `select w.at, w.order_no, w.cycle_no, f.channel_id, f.product_code, f.payment_channel_code, f.status, f.amount_cent, f.tries,
-      f.reason, f.decline_kind, f.failed_at
-    from (select o.next_due_at as at, o.order_no, o.cycle_no from orders o where ${conditions.join(' and ')}
-        order by o.next_due_at, o.order_no limit ${value(rows)}) w
-      left join lateral (select * from failed_payments f where f.order_no = w.order_no and f.cycle_no = w.cycle_no offset 0) f on true`;
+  const conditions = ['f.order_no = w.order_no', 'f.cycle_no = w.cycle_no', ...conditionsOf(filter, value)];
+  return `select ${fields}, ${epochMicros('w.next_due_at')} as micros
+    from orders w, lateral (select * from failed_payments f where ${conditions.join(' and ')} offset 0) f
+    where ${waiting.join(' and ')} order by w.next_due_at, w.order_no limit ${value(limit)}`;
 }
 
 /**
  * Selects failures for every filter other than the status FAIL_RETRY, latest first. Uses the index of one of the given
- * fields. `lead` forces this index, as in order-list-sql.ts.
+ * fields. `lead`, the index's first column, forces this index: comparing it with an array and sorting by it, because
+ * only this index has the rows sorted that way. (PostgreSQL would ignore a constant as a sort key.)
  */
-function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Value): string {
+function failedSql(
+  filter: FailedFilter,
+  after: FailedKey | undefined,
+  limit: number,
+  value: Value,
+  fields: string,
+): string {
   const { reason, declineKind, productCode, channelId } = filter;
   const lead =
     reason !== undefined
@@ -113,21 +125,24 @@ function walkFailed(filter: FailedFilter, { after, rows }: FailedWalk, value: Va
       : declineKind !== undefined && declineKind !== 'OTHER'
         ? { column: 'f.decline_kind', given: `${value(declineKind)}::text` }
         : productCode !== undefined
-          ? { column: 'f.product_code', given: `${value(productCode)}::text` }
+          ? { column: 'f.product_code', given: `${value(productCode)}::text`, name: 'productCode' }
           : channelId !== undefined
-            ? { column: 'f.channel_id', given: `${value(channelId)}::bigint` }
+            ? { column: 'f.channel_id', given: `${value(channelId)}::bigint`, name: 'channelId' }
             : undefined;
+  // Without a second comparison of the column, which would make it a constant.
+  const others = lead?.name === undefined ? filter : { ...filter, [lead.name]: undefined };
   const conditions = [
     ...(lead === undefined ? [] : [`${lead.column} = any(array[${lead.given}])`]),
-    ...rangeOf(filter, value),
+    ...conditionsOf(others, value),
     ...(after === undefined
       ? []
       : [
           `(f.failed_at, f.order_no, f.cycle_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])}, ${value(after[2])})`,
         ]),
   ];
-  return `select f.failed_at as at, f.* from failed_payments f ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
-    order by ${lead === undefined ? '' : `${lead.column} desc, `}f.failed_at desc, f.order_no desc, f.cycle_no desc limit ${value(rows)}`;
+  return `select ${fields}, ${epochMicros('f.failed_at')} as micros from failed_payments f where ${conditions.join(' and ')}
+    order by ${lead === undefined ? '' : `${lead.column} desc, `}f.failed_at desc, f.order_no desc, f.cycle_no desc
+    limit ${value(limit)}`;
 }
 
 /** Conditions on the failed payment `f`. */
@@ -137,7 +152,7 @@ function conditionsOf(filter: FailedFilter, value: Value): string[] {
   return [
     paymentStatusIs('f.status', ...(status === undefined ? FAILED_STATUSES : [status])),
     ...equal('f.reason', filter.reason),
-    ...equal(DECLINE_KIND('f'), filter.declineKind),
+    ...equal(DECLINE_KIND, filter.declineKind),
     ...equal('f.payment_channel_code', filter.paymentChannelCode),
     ...equal('f.channel_id', filter.channelId),
     ...equal('f.product_code', filter.productCode),
@@ -150,53 +165,15 @@ const rangeOf = ({ from, to }: FailedFilter, value: Value): string[] => [
   ...(to === undefined ? [] : [`f.failed_at < ${fromEpochMs(value(to))}`]),
 ];
 
-interface EndRow {
-  readonly walked: number;
-  readonly lastMicros: number | null;
-  readonly lastNo: number | null;
-  readonly lastCycle: number | null;
-}
-
-const END_FIELDS = 'e.walked, e.micros as "lastMicros", e.order_no as "lastNo", e.cycle_no as "lastCycle"';
-
-function toStretch<Row extends EndRow, Found>(rows: readonly Row[], found: Found): FailedStretch<Found> {
-  const [first] = rows;
-  if (!first) throw new Error('a stretch has an end');
-  const { walked, lastMicros, lastNo, lastCycle } = first;
-  const last =
-    lastMicros === null || lastNo === null || lastCycle === null
-      ? undefined
-      : ([lastMicros, lastNo, lastCycle] as const);
-  return { found, walked, last };
-}
-
+/** Reads up to `limit` matching payments after the key. */
 export async function readFailedPayments(
   db: Queryable,
   filter: FailedFilter,
-  walk: FailedWalk,
-): Promise<FailedStretch<readonly FailedPayment[]>> {
-  const { values, ...question } = failedPaymentsQuery(filter, walk);
-  const rows = await db.query<Maybe<FailedPayment>>(question, values);
-  const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...payment }) =>
-    payment.orderNo === null ? [] : [payment as FailedPayment],
-  );
-  return toStretch(rows, found);
-}
-
-export function failedPaymentsQuery(filter: FailedFilter, walk: FailedWalk) {
-  const values: unknown[] = [];
-  const stretch = stretchSql(filter, walk, (given) => `$${values.push(given)}`);
-  const nextTry = `(select ${shanghaiText('o.next_due_at')} from orders o where o.order_no = m.order_no)`;
-  const text = `${stretch.text}
-    select ${END_FIELDS}, m.order_no as "orderNo", m.cycle_no as "cycleNo",
-      (select c.app_id from channels c where c.channel_id = m.channel_id) as "appId", m.product_code as "productCode",
-      m.payment_channel_code as "paymentChannelCode", m.status as "paymentStatus", m.amount_cent as "amountCent", m.reason,
-      ${DECLINE_KIND('m')} as "declineKind", m.tries,
-      ${shanghaiText('m.failed_at')} as "failedAt",
-      case when ${paymentStatusIs('m.status', ...WAITING_FOR_RETRY_STATUSES)} then ${nextTry} end as "nextTryAt",
-      ${epochMicros('m.at')} as micros
-    from ends e left join matching m on true order by m.at ${stretch.way}, m.order_no ${stretch.way}, m.cycle_no ${stretch.way}`;
-  return { text, byIndex: true, values };
+  after: FailedKey | undefined,
+  limit: number,
+): Promise<FailedPayment[]> {
+  const { values, ...list } = failedPaymentsQuery(filter, after, limit);
+  return db.query<FailedPayment>(list, values);
 }
 
 /** Failed payments with the same reason, kind, payment channel and number of attempts. */
@@ -206,29 +183,37 @@ interface FailedGroup extends RecoveredByTry {
   readonly paymentChannelCode: string;
 }
 
-/** A row of a left join. Its fields are null if the joined side has no row. */
-type Maybe<Row> = EndRow & { readonly [Field in keyof Row]: Row[Field] | null };
+/** Groups of counted rows. `isAtLeast` is true if there are more rows than were counted. */
+export interface Groups<Group> {
+  readonly groups: readonly Group[];
+  readonly isAtLeast: boolean;
+}
 
-export async function sumFailedPayments(
+async function readGroups<Group extends { readonly payments: number }>(
   db: Queryable,
-  filter: FailedFilter,
-  walk: FailedWalk,
-): Promise<FailedStretch<readonly FailedGroup[]>> {
-  const values: unknown[] = [];
-  const { text } = stretchSql(filter, walk, (given) => `$${values.push(given)}`);
-  const question = {
-    text: `${text}
-      select ${END_FIELDS}, g.* from ends e left join (
-        select m.reason, ${DECLINE_KIND('m')} as "declineKind", m.payment_channel_code as "paymentChannelCode", m.tries as "tryNo", count(*)::integer as payments,
-          sum(m.amount_cent)::bigint as "amountCent"
-        from matching m group by 1, 2, 3, 4) g on true`,
-    byIndex: true,
+  text: string,
+  values: readonly unknown[],
+): Promise<Groups<Group>> {
+  const list = { text, byIndex: true };
+  const rows = await db.query<Omit<Group, 'payments'> & Counted>(list, values);
+  return {
+    groups: rows.map(({ count, isAtLeast: _, ...group }) => ({ ...group, payments: count }) as unknown as Group),
+    isAtLeast: rows[0]?.isAtLeast ?? false,
   };
-  const rows = await db.query<Maybe<FailedGroup>>(question, values);
-  const found = rows.flatMap(({ walked: _1, lastMicros: _2, lastNo: _3, lastCycle: _4, ...group }) =>
-    group.payments === null ? [] : [group as FailedGroup],
+}
+
+/** Counts up to `most` matching payments, in groups. */
+export function sumFailedPayments(db: Queryable, filter: FailedFilter, most: number): Promise<Groups<FailedGroup>> {
+  const values: unknown[] = [];
+  const fields = `f.reason, ${DECLINE_KIND} as decline_kind, f.payment_channel_code, f.tries, f.amount_cent`;
+  const list = listSql(filter, undefined, most + 1, (given) => `$${values.push(given)}`, fields);
+  const sums = countSql(
+    list,
+    most,
+    `f.reason, f.decline_kind as "declineKind", f.payment_channel_code as "paymentChannelCode", f.tries as "tryNo",
+       sum(f.amount_cent)::bigint as "amountCent"`,
   );
-  return toStretch(rows, found);
+  return readGroups(db, `${sums} group by f.reason, f.decline_kind, f.payment_channel_code, f.tries`, values);
 }
 
 export interface RecoveredByTry {
@@ -237,51 +222,27 @@ export interface RecoveredByTry {
   readonly amountCent: number;
 }
 
-/**
- * Sums payments that succeeded since the given time on their second or a later attempt. Reads them latest first. If no
- * product is given, one index answers the query.
- */
+/** Sums up to `most` payments that succeeded since the given time on their second or a later attempt, latest first. */
 export async function sumRecovered(
   db: Queryable,
-  {
-    channelId,
-    paymentChannelCode,
-    productCode,
-  }: Pick<FailedFilter, 'channelId' | 'paymentChannelCode' | 'productCode'>,
+  { channelId, paymentChannelCode, productCode }: FailedFilter,
   since: number,
-  { after, rows: limit }: Omit<FailedWalk, 'limit'>,
-): Promise<FailedStretch<readonly RecoveredByTry[]>> {
+  most: number,
+): Promise<Groups<RecoveredByTry>> {
   const values: unknown[] = [];
-  const value = (given: unknown) => `$${values.push(given)}`;
-  const place =
-    after === undefined
-      ? ''
-      : `and (d.settled_at, d.order_no, d.cycle_no) < (${fromEpochMicros(value(after[0]))}, ${value(after[1])}, ${value(after[2])})`;
+  const value: Value = (given) => `$${values.push(given)}`;
+  const compare = (left: string, given: unknown) => (given === undefined ? [] : [`${left} = ${value(given)}`]);
+  const ofProduct = { channelId, productCode };
+  const isFew = productCode !== undefined && (await hasFewOrders(db, ofProduct));
   const conditions = [
-    ...(channelId === undefined ? [] : [`w.channel_id = ${value(channelId)}`]),
-    ...(paymentChannelCode === undefined ? [] : [`w.payment_channel_code = ${value(paymentChannelCode)}`]),
-    ...(productCode === undefined
-      ? []
-      : [`(select o.product_code from orders o where o.order_no = w.order_no) = ${value(productCode)}`]),
+    `d.status = 'SUCCESS' and d.try_no > 1 and d.settled_at >= ${fromEpochMs(value(since))}`,
+    ...compare('d.channel_id', channelId),
+    ...compare('d.payment_channel_code', paymentChannelCode),
+    ...compare('(select o.product_code from orders o where o.order_no = d.order_no)', productCode),
   ];
-  const question = {
-    text: `with walked as materialized (
-        select d.settled_at as at, d.order_no, d.cycle_no, d.try_no, d.amount_cent, d.channel_id, d.payment_channel_code
-        from debit_attempts d
-        where d.status = 'SUCCESS' and d.try_no > 1 and d.settled_at >= ${fromEpochMs(value(since))} ${place}
-        order by d.settled_at desc, d.order_no desc, d.cycle_no desc limit ${value(limit)}
-      ), ends as (
-        select (select count(*)::integer from walked) as walked, ${epochMicros('l.at')} as micros, l.order_no, l.cycle_no
-        from (select) one left join (select * from walked w order by w.at, w.order_no, w.cycle_no limit 1) l on true
-      )
-      select ${END_FIELDS}, g.* from ends e left join (
-        select w.try_no as "tryNo", count(*)::integer as payments, sum(w.amount_cent)::bigint as "amountCent" from walked w
-        ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} group by w.try_no) g on true`,
-    byIndex: true,
-  };
-  const rows = await db.query<Maybe<RecoveredByTry>>(question, values);
-  const found = rows.flatMap(({ tryNo, payments, amountCent }) =>
-    tryNo === null || payments === null || amountCent === null ? [] : [{ tryNo, payments, amountCent }],
-  );
-  return toStretch(rows, found);
+  const list = `select d.try_no, d.amount_cent
+    from ${isFew ? ofOrdersSql('debit_attempts', ofProduct, value) : 'debit_attempts'} d where ${conditions.join(' and ')}
+    order by d.settled_at desc, d.order_no desc, d.cycle_no desc limit ${value(most + 1)}`;
+  const text = countSql(list, most, 'f.try_no as "tryNo", sum(f.amount_cent)::bigint as "amountCent"');
+  return readGroups(db, `${text} group by f.try_no order by f.try_no`, values);
 }

@@ -14,7 +14,7 @@ import { traceRead } from '../audit/trace-read.js';
 import { requireChannelId } from '../channel-id.js';
 import { maskTexts } from '../masking.js';
 import { inTransaction, type OperatorWithClock } from '../operator.js';
-import { readCursor, requirePageSize, writeCursor } from '../paging.js';
+import { LONG_LIST_MS, MAX_COUNTED, readList, readPage, readPieces } from '../paging.js';
 import type { Role } from '../people/roles.js';
 import { createNotFound, parseMoment, requireOneOf } from '../rules.js';
 import {
@@ -25,7 +25,6 @@ import {
   refundLine,
   type refundsQuery,
 } from '../schemas/payments.js';
-import { walkInStretches } from '../walk.js';
 import {
   type AskedNow,
   askNow,
@@ -34,39 +33,27 @@ import {
   type ListedFilter,
   type ListedKey,
   type ListedMoney,
-  type ListedSums,
-  type ListedWalk,
   readListed,
   sumListed,
 } from './payment-lists-sql.js';
 
 type FilterInput = Static<typeof debitFilter>;
 
-/** Counting stops here. */
-const MAX_COUNTED = 10_000;
+/** The number of rows that one statement of an export reads. */
 const ROWS_PER_PIECE = 1_000;
-/** The length of the first stretch in minutes. A large installation has some thousand debits in this time. */
-const FIRST_MINUTES = 10;
-/** The number of rows without a result that the first statement of a count reads. */
-const FIRST_ROWS = 1_000;
-/** Time limits of a page, of the totals, of a piece of an exported file, and of each statement. */
-const PAGE_MS = 80;
-const TOTALS_MS = 80;
-const PIECE_MS = 1_500;
-const MAX_STATEMENT_MS = 3_000;
 /** The maximum number of queries that one request brings forward. */
 const MAX_ASKED = 1_000;
 
-/** Returns a page of the debits, latest first. A page with rare matches may be short, and has a cursor to continue. */
+/** Returns a page of the debits, latest first. */
 export async function listDebits(operator: OperatorWithClock, input: Static<typeof debitsQuery>) {
-  const { found, nextCursor } = await listPage(operator, 'debits', input);
-  return { payments: found.map(describeDebit), nextCursor };
+  const { rows, nextCursor } = await listPage(operator, 'debits', input);
+  return { payments: rows.map(describeDebit), nextCursor };
 }
 
 /** Like `listDebits`, for refunds. */
 export async function listRefunds(operator: OperatorWithClock, input: Static<typeof refundsQuery>) {
-  const { found, nextCursor } = await listPage(operator, 'refunds', input);
-  return { refunds: found.map(describeRefund), nextCursor };
+  const { rows, nextCursor } = await listPage(operator, 'refunds', input);
+  return { refunds: rows.map(describeRefund), nextCursor };
 }
 
 export const totalDebits = (operator: OperatorWithClock, input: FilterInput) => total(operator, 'debits', input);
@@ -87,27 +74,22 @@ async function listPage(
   listed: Listed,
   { cursor, limit, ...asked }: Static<typeof debitsQuery>,
 ) {
-  const size = requirePageSize(limit);
   const filter = await readFilter(operator.database, asked);
-  const after = cursor === undefined ? undefined : readCursor<ListedKey>(listed, cursor, [0, 0, 0, 0]);
-  const { found, next } = await readPage(operator, listed, filter, after, size, PAGE_MS);
-  return { found, nextCursor: next === undefined ? null : writeCursor(listed, next) };
+  return readPage<ListedMoney, ListedKey>(
+    listed,
+    { cursor, limit },
+    [0, 0, 0, 0],
+    (after, rows) => readList(operator.database, (db) => readListed(db, listed, filter, after, rows)),
+    keyOf,
+  );
 }
 
+const keyOf = ({ micros, orderNo, cycleNo, seq }: ListedMoney): ListedKey => [micros, orderNo, cycleNo, seq];
+
 /** Counts the matching rows up to MAX_COUNTED, and adds up their amounts. */
-async function total(operator: OperatorWithClock, listed: Listed, input: FilterInput) {
-  const filter = await readFilter(operator.database, input);
-  let sums: ListedSums = { count: 0, amountCent: 0 };
-  let isComplete = false;
-  const stretches = walkListed(operator, filter, { waitMs: TOTALS_MS }, (db, walk) =>
-    sumListed(db, listed, filter, { ...walk, limit: MAX_COUNTED - sums.count }),
-  );
-  for await (const { found, isLast } of stretches) {
-    sums = { count: sums.count + found.count, amountCent: sums.amountCent + found.amountCent };
-    if (sums.count === MAX_COUNTED) break;
-    isComplete = isLast;
-  }
-  return { ...sums, isAtLeast: !isComplete };
+async function total({ database }: OperatorWithClock, listed: Listed, input: FilterInput) {
+  const filter = await readFilter(database, input);
+  return readList(database, (db) => sumListed(db, listed, filter, MAX_COUNTED));
 }
 
 /** Exports all matching rows as CSV, page by page, so that no transaction is open for long. */
@@ -129,12 +111,9 @@ async function exportListed(
   };
   return (async function* pieces() {
     yield table.header;
-    let after: ListedKey | undefined;
-    do {
-      const { found, next } = await readPage(operator, listed, filter, after, ROWS_PER_PIECE, PIECE_MS);
-      if (found.length > 0) yield found.map(toLine).join('');
-      after = next;
-    } while (after !== undefined);
+    const read = (after: ListedKey | undefined) =>
+      readList(operator.database, (db) => readListed(db, listed, filter, after, ROWS_PER_PIECE), LONG_LIST_MS);
+    for await (const rows of readPieces(read, keyOf, ROWS_PER_PIECE)) yield rows.map(toLine).join('');
   })();
 }
 
@@ -167,56 +146,6 @@ function parseNumber(listed: Listed, number: string) {
   const refund = listed === 'refunds' ? parseRefundNo(number) : undefined;
   if (refund) return [refund.orderNo, refund.cycleNo, refund.refundSeq] as const;
   throw createNotFound(listed === 'debits' ? 'debit' : 'refund', number);
-}
-
-/** Reads a page. `next` is the key after which the next page begins. Undefined on the last page. */
-async function readPage(
-  operator: OperatorWithClock,
-  listed: Listed,
-  filter: ListedFilter,
-  after: ListedKey | undefined,
-  size: number,
-  waitMs: number,
-) {
-  const found: ListedMoney[] = [];
-  let place = after;
-  // Reads one row more than requested, to detect a next page.
-  const stretches = walkListed(operator, filter, { after, waitMs, size }, (db, walk) =>
-    readListed(db, listed, filter, { ...walk, limit: size + 1 - found.length }),
-  );
-  for await (const stretch of stretches) {
-    found.push(...stretch.found);
-    if (found.length > size) return { found: found.slice(0, size), next: keyOf(found[size - 1]) };
-    if (stretch.isLast) return { found, next: undefined };
-    place = stretch.last;
-  }
-  return { found, next: place };
-}
-
-const keyOf = (row: ListedMoney | undefined): ListedKey | undefined =>
-  row && [row.micros, row.orderNo, row.cycleNo, row.seq];
-
-async function* walkListed<One extends { readonly walked: number; readonly last: ListedKey | undefined }>(
-  { database, clock }: OperatorWithClock,
-  { status }: ListedFilter,
-  {
-    after,
-    waitMs,
-    size = FIRST_ROWS,
-  }: { readonly after?: ListedKey | undefined; readonly waitMs: number; readonly size?: number },
-  read: (db: Queryable, walk: Omit<ListedWalk, 'limit'>) => Promise<One>,
-): AsyncGenerator<One & { readonly isLast: boolean }> {
-  let place = after;
-  const first = status === 'STARTED' ? size + 1 : FIRST_MINUTES;
-  for await (const stretch of walkInStretches({ clock, first, waitMs }, (length) =>
-    database.transaction((tx) => read(tx, { after: place, length }), {
-      statementMs: MAX_STATEMENT_MS,
-      readOnly: true,
-    }),
-  )) {
-    yield stretch;
-    place = stretch.last;
-  }
 }
 
 async function readFilter(db: Queryable, input: FilterInput): Promise<ListedFilter> {

@@ -59,7 +59,7 @@ export const ordersAnswer = Type.Object({ orders: Type.Array(orderLine), nextCur
 
 export const ordersTotals = Type.Object({
   count,
-  /** True if counting stopped at a limit of number or time, so that the real number may be higher. */
+  /** True if more than 10,000 match: the sums are of the first 10,000. */
   isAtLeast: Type.Boolean(),
   totalPaidAmountCent: cents,
   totalRefundAmountCent: cents,

@@ -96,7 +96,7 @@ export const refundsAnswer = Type.Object({ refunds: Type.Array(refundLine), next
 export const listedTotals = Type.Object({
   count,
   amountCent: cents,
-  /** True if counting stopped at a limit of number or time, so that the real numbers may be higher. */
+  /** True if more than 10,000 match: the sums are of the first 10,000. */
   isAtLeast: Type.Boolean(),
 });
 /** A CSV file as in RFC 4180, with a header line. */
@@ -148,7 +148,7 @@ export const failedAnswer = Type.Object({ payments: Type.Array(failedPayment), n
 
 const group = { payments: count, amountCent: cents };
 export const failedSummary = Type.Object({
-  /** True if counting stopped at a limit of number or time, so that the real numbers may be higher. */
+  /** True if more than 10,000 match: the sums are of the first 10,000. */
   isAtLeast: Type.Boolean(),
   total: Type.Object(group),
   byKind: Type.Array(Type.Object({ declineKind: oneOf(...declineKinds), ...group })),
@@ -158,7 +158,7 @@ export const failedSummary = Type.Object({
   byTry: Type.Array(Type.Object({ tryNo: count, ...group })),
   /** Payments of the last 30 days that succeeded on their second or a later attempt, by the number of attempts. */
   recoveredByTry: Type.Array(Type.Object({ tryNo: count, ...group })),
-  /** True if counting stopped at the time limit, so that the real numbers may be higher. */
+  /** True if more than 10,000 were recovered: the sums are of the latest 10,000. */
   isRecoveredAtLeast: Type.Boolean(),
 });
 

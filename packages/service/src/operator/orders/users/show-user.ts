@@ -39,8 +39,7 @@ export async function showUser(
   return operator.database.transaction(
     async (tx) => {
       const user = await findUser(tx, channelId, channelUserId);
-      const walk = { after: undefined, orders: SHOWN };
-      const { found: orders } = await readOrders(tx, { channelId, channelUserId }, walk, SHOWN);
+      const orders = await readOrders(tx, { channelId, channelUserId }, undefined, SHOWN);
       const agreements = await listAgreementsOfUser(tx, channelId, channelUserId, SHOWN);
       const bindings = await listBindingsOfUser(tx, channelId, channelUserId, SHOWN);
       if (!user && orders.length === 0 && agreements.length === 0 && bindings.length === 0) {
