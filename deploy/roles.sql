@@ -1,5 +1,5 @@
 -- Grants the rights of two database roles besides the owner of the tables. The role of the nodes and commands changes rows but not the schema.
--- The role of reports reads figures, but no secrets and no data of users or operators. docs/operations.md#database-roles has the steps.
+-- The role of reports reads figures, but no secrets and no data of users or operators. docs/setup.md#database-roles has the steps.
 -- The owner runs this file after the first `perennial migrate`, and again after each upgrade. It can be repeated at any time:
 --   psql "$OWNER_URL" -v ON_ERROR_STOP=1 -v schema=public -v service=perennial_service -v reports=perennial_reports -f deploy/roles.sql
 

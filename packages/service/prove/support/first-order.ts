@@ -7,7 +7,7 @@ const APP_ID = 'partner_one';
 /** Runs one command of the installed program and returns what it prints. */
 export type Command = (...args: string[]) => Promise<string>;
 
-/** Sets up a channel and a product of way B in production, as docs/operations.md#add-a-channel describes. */
+/** Sets up a channel and a product of way B in production, as docs/setup.md#add-a-channel describes. */
 export async function addChannel(perennial: Command): Promise<ChannelCredentials> {
   const about = [
     '--period-type',
