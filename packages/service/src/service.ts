@@ -325,7 +325,7 @@ const PUSH_RESULTS: Readonly<Record<DeliveryOutcome, CallResult>> = {
 };
 
 /** A file of codes has room, but two large ones of the same address do not. */
-const CONSOLE_BODIES: Partial<LargeBodyLimits> = { bytes: 67_108_864, bytesPerAddress: 33_554_432 };
+const CONSOLE_BODIES: Partial<LargeBodyLimits> = { bytes: 67_108_864, bytesPerOwner: 33_554_432 };
 
 /** The number under which requests without an operator share the console's connections. Ids of operators begin at 1. */
 const NOBODY = 0;

@@ -119,7 +119,7 @@ it('a request that got no connection in time is no fault, whatever requests came
 
 describe('bodies of operators', () => {
   it('have limited memory: of two large files that do not end, one is refused', async () => {
-    const small = await testService({ testLimits: { consoleBodies: { waitMs: 0 } } });
+    const small = await testService({ testLimits: { consoleBodies: { bytesPerOwner: 200_000 } } });
     onTestFinished(() => small.close());
     const support = await consoleClient(small, 'support');
     const statuses = [1, 2].map(
@@ -134,7 +134,7 @@ describe('bodies of operators', () => {
           const request = http.request(`${small.baseUrl}/console/api/benefits/X/codes`, { method: 'POST', headers });
           onTestFinished(() => void request.destroy());
           request.on('error', reject).on('response', ({ statusCode }) => resolve(statusCode));
-          request.flushHeaders();
+          request.write('x'.repeat(100_000));
         }),
     );
     const first = await Promise.race(statuses);

@@ -16,10 +16,9 @@ const taking = testRoute(NAME, async ({ answer }, request) => {
   taken = request;
   return answer(DONE);
 });
-// Allows a long wait for large bodies, so that a slow machine causes no refusal.
 const { service, channel } = serviceOfFile({
   moreRoutes: [taking],
-  testLimits: { largeBodies: { waitMs: 600_000 }, httpLimits: { halfCloseTimeout: 1_000 } },
+  testLimits: { largeBodies: { bytesPerOwner: 33_554_432 }, httpLimits: { halfCloseTimeout: 1_000 } },
 });
 
 const take = (raw: string | Buffer, options: CallOptions = {}) => channel.call(NAME, {}, { raw, ...options });

@@ -1,7 +1,9 @@
-import { PATH_PREFIX } from '@perennial/wire';
+import { HEADERS, PATH_PREFIX } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LargeBodyLimits } from '../../src/http/limits/large-bodies.js';
 import type { CallOptions, ChannelClient, Reply } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
+import { until } from '../support/processes.js';
 import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { type TestService, testService } from '../support/service.js';
 
@@ -15,12 +17,18 @@ const NEVER = 600_000;
 
 let service: TestService;
 let channel: ChannelClient;
-let token: string;
+let other: ChannelClient;
+const tokens = new Map<ChannelClient, string>();
+const tokenOf = (by: ChannelClient) => ({ token: tokens.get(by) ?? '' });
 let halves: ReturnType<typeof rawConnection>[];
-async function start(largeBodies: { bytes?: number; bytesPerAddress?: number; waitMs?: number }): Promise<void> {
-  service = await testService({ testLimits: { largeBodies }, trustedProxies: ['127.0.0.1'] });
+async function start(largeBodies: Partial<LargeBodyLimits>): Promise<void> {
+  service = await testService({
+    testLimits: { largeBodies, httpLimits: { requestTimeout: NEVER } },
+    trustedProxies: ['127.0.0.1'],
+  });
   channel = await service.channel();
-  token = await channel.getToken();
+  other = await service.channel();
+  for (const one of [channel, other]) tokens.set(one, await one.getToken());
 }
 beforeEach(() => {
   halves = [];
@@ -33,21 +41,28 @@ afterEach(async () => {
 const sized = (bytes: number) => `{"x":"${'x'.repeat(bytes - 8)}"}`;
 const from = (address: string) => ({ 'X-Forwarded-For': address });
 const chunked = { 'Transfer-Encoding': 'chunked' };
-const list = (address: string, bytes: number, options: CallOptions = {}) =>
-  channel.callBare(
+const list = (address: string, bytes: number, by = channel, options: CallOptions = {}) =>
+  by.callBare(
     'products/list',
     {},
-    { token, raw: sized(bytes), ...options, headers: { ...from(address), ...options.headers } },
+    { ...tokenOf(by), raw: sized(bytes), ...options, headers: { ...from(address), ...options.headers } },
   );
 
-/** Begins a request: sends the first `sent` bytes of a body of `bytes` bytes, with or without a Content-Length. */
-function begin(address: string, bytes: number, sent: number, sayLength = true) {
+/**
+ * Begins a request: sends the first `sent` bytes of a body of `bytes` bytes. `says`: with a Content-Length. `appId`: the
+ * channel that the request names.
+ */
+function begin(address: string, bytes: number, sent: number, { says = true, appId = '' } = {}) {
   const raw = rawConnection(service.baseUrl);
   halves.push(raw);
   const body = sized(bytes);
-  const headers = { ...channel.signedHeaders('products/list', Buffer.from(body), { token }), ...from(address) };
-  const length = sayLength ? { 'Content-Length': String(bytes) } : chunked;
-  const send = (piece: string) => raw.write(sayLength ? piece : `${piece.length.toString(16)}\r\n${piece}\r\n`);
+  const headers = {
+    ...channel.signedHeaders('products/list', Buffer.from(body), tokenOf(channel)),
+    ...from(address),
+    ...(appId === '' ? {} : { [HEADERS.appId]: appId }),
+  };
+  const length = says ? { 'Content-Length': String(bytes) } : chunked;
+  const send = (piece: string) => raw.write(says ? piece : `${piece.length.toString(16)}\r\n${piece}\r\n`);
   raw.write(requestBytes(PATH, { ...headers, ...length }));
   if (sent > 0) send(body.slice(0, sent));
   return {
@@ -55,7 +70,7 @@ function begin(address: string, bytes: number, sent: number, sayLength = true) {
     /** Sends the rest of the body in pieces of `pieces` bytes. */
     finish(pieces = bytes) {
       for (let at = sent; at < bytes; at += pieces) send(body.slice(at, at + pieces));
-      if (!sayLength) raw.write('0\r\n\r\n');
+      if (!says) raw.write('0\r\n\r\n');
     },
   };
 }
@@ -67,87 +82,100 @@ function begin(address: string, bytes: number, sent: number, sayLength = true) {
 const afterIt = () => list(ELSEWHERE, 100);
 
 describe('bodies of more than 16 KB in flight', () => {
+  // 100,000 bytes take a buffer of 131,072 bytes.
   it.each([
     ['declare their length', true],
     ['do not', false],
-  ])('429001: for an address whose bodies in flight use its limit, when they %s', async (_what, says) => {
-    await start({ bytesPerAddress: 1_100_000, waitMs: 100 });
-    begin(HERE, 100_000, 50_000, says);
-    begin(HERE, 900_000, 50_000, says);
+  ])('429001: for an address whose bodies use its limit, when they %s', async (_what, says) => {
+    await start({ bytesPerOwner: 200_000 });
+    begin(HERE, 1_000_000, 100_000, { says });
     await afterIt();
-    const reply = await list(HERE, 200_000);
+    const reply = await list(HERE, 100_000, other);
     expect(reply.status).toBe(429);
     expectEnvelope(reply.envelope, '429001');
     expect(reply.headers['retry-after']).toBe('1');
-    expect((await list(HERE, 16_384)).code).toBe('0');
-    expect((await list(THERE, 200_000)).code).toBe('0');
+    expect((await list(HERE, 16_384, other)).code).toBe('0');
+    expect((await list(THERE, 100_000, other)).code).toBe('0');
   });
 
-  it('429001: for all addresses once the limit of the node is used', async () => {
-    await start({ bytes: 300_000, waitMs: 100 });
-    begin(HERE, 140_000, 10);
-    begin(THERE, 140_000, 10);
+  it('429001: for a channel whose bodies use its limit, from any address', async () => {
+    await start({ bytesPerOwner: 200_000 });
+    begin(HERE, 1_000_000, 100_000);
     await afterIt();
-    expect((await list(ELSEWHERE, 100_000)).code).toBe('429001');
-    expect((await list(ELSEWHERE, 16_384)).code).toBe('0');
+    expect((await list(THERE, 100_000)).code).toBe('429001');
+    expect((await list(THERE, 16_384)).code).toBe('0');
+    expect((await list(THERE, 100_000, other)).code).toBe('0');
   });
 
-  it('429001: a body of undeclared length counts as a megabyte once it is large', async () => {
-    await start({ bytesPerAddress: 1_000_000, waitMs: 100 });
-    expect((await list(HERE, 16_384, { headers: chunked })).code).toBe('0');
-    expect((await list(HERE, 16_385, { headers: chunked })).code).toBe('429001');
+  it('429001: for all strangers together, so that channels have room', async () => {
+    await start({ bytes: 400_000, bytesPerOwner: 200_000 });
+    for (const n of [1, 2, 3, 4]) begin(`198.51.100.${n}`, 1_000_000, 100_000, { appId: `test_nobody_${n}` });
+    await afterIt();
+    expect((await list(HERE, 100_000, channel, { headers: { [HEADERS.appId]: 'test_nobody' } })).code).toBe('429001');
+    expect((await list(HERE, 100_000)).code).toBe('0');
+  });
+
+  it('429001: for everybody once the limit of the node is used', async () => {
+    await start({ bytes: 200_000 });
+    begin(HERE, 1_000_000, 100_000);
+    await afterIt();
+    expect((await list(THERE, 100_000, other)).code).toBe('429001');
+    expect((await list(THERE, 16_384, other)).code).toBe('0');
+  });
+
+  it('0: bodies that are declared and do not arrive take no room', async () => {
+    await start({ bytes: 1_050_000 });
+    for (const says of [true, false]) for (let n = 0; n < 5; n += 1) begin(HERE, 1_000_000, 16_000, { says });
+    await afterIt();
+    expect((await list(HERE, 100_000)).code).toBe('0');
   });
 
   it.each<[string, (first: ReturnType<typeof begin>) => void]>([
     ['is finished', (first) => first.finish()],
     ['is given up', (first) => first.close()],
-  ])('0: the next body waits, and is read when the previous one %s', async (_what, end) => {
-    await start({ bytesPerAddress: 150_000, waitMs: NEVER });
-    const first = begin(HERE, 100_000, 10);
+  ])('0: there is room again when the previous body %s', async (_what, end) => {
+    await start({ bytesPerOwner: 150_000 });
+    const first = begin(HERE, 110_000, 100_000);
     await afterIt();
-    const waiting = [list(HERE, 100_000), list(HERE, 90_000), list(HERE, 80_000)];
-    await afterIt();
+    expect((await list(HERE, 100_000)).code).toBe('429001');
     end(first);
-    expect((await Promise.all(waiting)).map((reply) => reply.code)).toEqual(['0', '0', '0']);
+    await until('room', async () => (await list(HERE, 100_000)).code === '0');
   });
 
-  it('0: a client that stops waiting frees its place', async () => {
-    await start({ bytesPerAddress: 150_000, waitMs: NEVER });
-    const first = begin(HERE, 100_000, 10);
-    await afterIt();
-    const impatient = begin(HERE, 100_000, 10);
-    await afterIt();
-    impatient.close();
-    await afterIt();
-    const waiting = list(HERE, 100_000);
-    first.finish();
-    expect((await waiting).code).toBe('0');
+  it('408, 400001: a body that stalls is cut off, and its room is free', async () => {
+    await start({ bytesPerOwner: 150_000, windowMs: 50 });
+    const slow = begin(HERE, 1_000_000, 100_000);
+    const [reply] = await slow.untilClosed();
+    expect([reply?.status, reply?.headers['connection']]).toEqual([408, 'close']);
+    expectEnvelope(reply?.envelope, '400001');
+    expect((await list(HERE, 16_384)).code).toBe('0');
+    await until('room', async () => (await list(HERE, 100_000)).code === '0');
   });
 
   it('0: every kind of answer frees the room', async () => {
-    await start({ bytesPerAddress: 1_100_000, waitMs: 100 });
+    await start({ bytesPerOwner: 1_100_000 });
     const wrong = { signRaw: 'something else' };
     for (let n = 0; n < 3; n += 1) {
       expect((await list(HERE, 1_000_000)).code).toBe('0');
-      expect((await list(HERE, 1_000_000, { headers: chunked })).code).toBe('0');
-      expect((await list(HERE, 1_000_000, wrong)).code).toBe('401002');
-      expect((await list(HERE, 1_000_000, { token: 'x' })).code).toBe('401005');
-      expect((await list(HERE, 100, { raw: 'x'.repeat(1_000_000) })).code).toBe('400001');
-      expect((await list(HERE, 1_100_000, { headers: chunked })).code).toBe('400003');
+      expect((await list(HERE, 1_000_000, channel, { headers: chunked })).code).toBe('0');
+      expect((await list(HERE, 1_000_000, channel, wrong)).code).toBe('401002');
+      expect((await list(HERE, 1_000_000, channel, { token: 'x' })).code).toBe('401005');
+      expect((await list(HERE, 100, channel, { raw: 'x'.repeat(1_000_000) })).code).toBe('400001');
+      expect((await list(HERE, 1_100_000, channel, { headers: chunked })).code).toBe('400003');
     }
   });
 
   it('0: the bytes arrive unchanged, in any number of pieces', async () => {
     await start({});
     for (const says of [true, false]) {
-      const slow = begin(HERE, 40_000, 0, says);
+      const slow = begin(HERE, 40_000, 0, { says });
       slow.finish(1_777);
       expect((await slow.replies(1)).map((reply) => reply.code)).toEqual(['0']);
     }
   });
 
   it('0: many at once run one after the other; a later small request is answered before the last', async () => {
-    await start({ waitMs: NEVER });
+    await start({ bytes: 40_000_000, bytesPerOwner: 40_000_000 });
     const answered: string[] = [];
     const note = (name: string) => (reply: Reply) => answered.push(`${name} ${reply.code}`);
     const large = Array.from({ length: 30 }, (_, n) => list(n % 2 === 0 ? HERE : THERE, 1_000_000).then(note('large')));

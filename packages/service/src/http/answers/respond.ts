@@ -5,6 +5,7 @@ import { NotBegun } from '../../platform/db/sharing/caller.js';
 import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
 import { ListTooLong } from '../../platform/lists/list-page.js';
 import { redactSecrets } from '../../platform/log/log.js';
+import { BodyTooSlow } from '../requests/read-body.js';
 import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
@@ -104,6 +105,9 @@ export function toRefusal(error: unknown): Refusal {
     return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: String(error.retryAfterSeconds) });
   }
   if (error instanceof TooManyAtOnce) return createRefusal(error.result, error.message, { [HEADERS.retryAfter]: '1' });
+  if (error instanceof BodyTooSlow) {
+    return { ...createRefusal(error.result, error.message, { connection: 'close' }), http: 408 };
+  }
   if (error instanceof Rejection) return createRefusal(error.result, error.message);
   if (error instanceof Unavailable) {
     const isDraining = error instanceof NodeDraining;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { describeOperations } from '../../operations/openapi.js';
 import { OPERATIONS } from '../../operations/table.js';
+import { addressGroup } from '../answers/minute-limit.js';
 import { NodeDraining, pageLine } from '../answers/respond.js';
 import { createBodyReader } from '../requests/read-body.js';
 import { addCellRoutes } from './cell-routes.js';
@@ -33,7 +34,10 @@ function isDecodable(text: string): boolean {
 export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, context: ConsoleRouteContext): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', createBodyReader(deps.bodies));
+    scope.addContentTypeParser(
+      '*',
+      createBodyReader(deps.bodies, ({ ip }) => [addressGroup(ip)]),
+    );
     scope.addHook('onSend', async ({ body }) => {
       if (Buffer.isBuffer(body)) deps.bodies.release(body);
     });

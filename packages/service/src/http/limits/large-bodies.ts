@@ -1,4 +1,4 @@
-import { addressGroup, RateLimited } from '../answers/minute-limit.js';
+import { RateLimited } from '../answers/minute-limit.js';
 
 /**
  * Bodies above 16 KB are rare: even the longest order creation is shorter. Larger bodies get a limited share of the
@@ -8,74 +8,64 @@ export const LARGE_BODY_BYTES = 16_384;
 
 export interface LargeBodyLimits {
   /**
-   * The maximum number of bytes that large bodies take in memory. A body counts from the start of reading until the
+   * The maximum number of bytes that large bodies take in memory. A body counts from the arrival of its bytes until the
    * answer.
    */
   readonly bytes: number;
-  /** The maximum number of bytes for one address. */
-  readonly bytesPerAddress: number;
-  /** Time for which a body waits for room before it is refused. The body is not read while it waits. */
-  readonly waitMs: number;
+  /** The maximum number of bytes of one owner: an address, or a channel that requests name. */
+  readonly bytesPerOwner: number;
+  /** A large body must bring at least `bytesPerWindow` bytes in each time of `windowMs`, or end. */
+  readonly windowMs: number;
+  readonly bytesPerWindow: number;
 }
 
-const DEFAULT_LIMITS: LargeBodyLimits = { bytes: 33_554_432, bytesPerAddress: 8_388_608, waitMs: 10_000 };
+const DEFAULT_LIMITS: LargeBodyLimits = {
+  bytes: 33_554_432,
+  bytesPerOwner: 8_388_608,
+  windowMs: 5_000,
+  bytesPerWindow: 327_680,
+};
 /** Gives large bodies a quarter of the CPU time: each piece of work is followed by a pause three times as long. */
 const PAUSE_FACTOR = 3;
 
 interface Share {
-  readonly address: string;
+  readonly owners: readonly string[];
   readonly bytes: number;
 }
 
-interface Waiting extends Share {
-  readonly admit: () => void;
-}
-
 export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
-  const { bytes: total, bytesPerAddress, waitMs } = { ...DEFAULT_LIMITS, ...given };
+  const { bytes: total, bytesPerOwner, windowMs, bytesPerWindow } = { ...DEFAULT_LIMITS, ...given };
   const used = new Map<string, number>();
   let usedInAll = 0;
   const shares = new WeakMap<ArrayBufferLike, Share>();
-  const waiting = new Set<Waiting>();
   let turn: Promise<unknown> = Promise.resolve();
 
-  const usedBy = (address: string) => used.get(address) ?? 0;
-  const hasRoom = ({ address, bytes }: Share) =>
-    usedInAll + bytes <= total && usedBy(address) + bytes <= bytesPerAddress;
+  const usedBy = (owner: string) => used.get(owner) ?? 0;
 
-  function changeUsage({ address, bytes }: Share, sign: 1 | -1): void {
-    usedInAll += sign * bytes;
-    const left = usedBy(address) + sign * bytes;
-    if (left === 0) used.delete(address);
-    else used.set(address, left);
-  }
-
-  function waitForRoom(share: Share): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.delete(one);
-        reject(new RateLimited(1));
-      }, waitMs);
-      const one: Waiting = {
-        ...share,
-        admit() {
-          clearTimeout(timer);
-          resolve();
-        },
-      };
-      waiting.add(one);
-    });
+  function changeUsage(owners: readonly string[], bytes: number): void {
+    usedInAll += bytes;
+    for (const owner of owners) {
+      const left = usedBy(owner) + bytes;
+      if (left === 0) used.delete(owner);
+      else used.set(owner, left);
+    }
   }
 
   return {
-    /** Returns memory for a body as soon as there is room. Throws RateLimited if there is no room in time. */
-    async allocate(address: string, bytes: number): Promise<Buffer> {
-      const share = { address: addressGroup(address), bytes };
-      if (hasRoom(share)) changeUsage(share, 1);
-      else await waitForRoom(share);
-      const body = Buffer.allocUnsafeSlow(bytes);
-      shares.set(body.buffer, share);
-      return body;
+    windowMs,
+    bytesPerWindow,
+
+    /** Moves a body into a larger buffer. Throws RateLimited if the node or one of the owners has no room. */
+    grow(body: Buffer, owners: readonly string[], bytes: number): Buffer {
+      const more = bytes - (shares.get(body.buffer)?.bytes ?? 0);
+      const isFull = usedInAll + more > total || owners.some((owner) => usedBy(owner) + more > bytesPerOwner);
+      if (isFull) throw new RateLimited(1);
+      changeUsage(owners, more);
+      const larger = Buffer.allocUnsafeSlow(bytes);
+      body.copy(larger);
+      shares.delete(body.buffer);
+      shares.set(larger.buffer, { owners, bytes });
+      return larger;
     },
 
     /** Does nothing if the body was not allocated here. */
@@ -83,13 +73,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
       const share = shares.get(body.buffer);
       if (!share) return;
       shares.delete(body.buffer);
-      changeUsage(share, -1);
-      for (const one of waiting) {
-        if (!hasRoom(one)) continue;
-        waiting.delete(one);
-        changeUsage(one, 1);
-        one.admit();
-      }
+      changeUsage(share.owners, -share.bytes);
     },
 
     /** Runs work on a large body, such as hashing it. Runs one piece of work at a time, with pauses in between. */

@@ -5,63 +5,65 @@ import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
+/** The body arrives more slowly than a large body must. */
+export class BodyTooSlow extends Rejection {
+  constructor() {
+    super('PARAM_INVALID', 'the request did not arrive in time');
+  }
+}
+
 /**
  * Reads a body, up to its route's limit, into one buffer, because a list of chunks took 250 MB for a megabyte that
- * arrived in chunks of one byte. Reads a large body only when there is room. The buffer of a large body has the size of
- * the Content-Length. If there is no Content-Length, a body that turns out to be large gets a buffer of the route's
- * limit.
+ * arrived in chunks of one byte. The buffer of a large body grows with the bytes that have arrived, because a client
+ * that only declares a large body must take no room from others. `ownersOf` says whose room it takes.
  */
-export function createBodyReader(bodies: LargeBodies) {
+export function createBodyReader(bodies: LargeBodies, ownersOf: (request: FastifyRequest) => readonly string[]) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
     const limit = request.routeOptions.bodyLimit ?? 0;
     const said = request.headers['content-length'];
-    const expected = said === undefined ? Math.min(limit, LARGE_BODY_BYTES) : Number(said);
+    const expected = said === undefined ? limit : Number(said);
     let body: Buffer = Buffer.alloc(0);
     let length = 0;
-    let isOver = false;
+    let window: NodeJS.Timeout | undefined;
 
     payload.on('end', finish);
     payload.on('error', finish);
     if (expected > limit) finish(new Rejection('BODY_TOO_LARGE'));
-    else if (expected > LARGE_BODY_BYTES) moveToLarger(expected, read);
+    // If the client has hung up, the request emits no more events.
+    else if (payload.destroyed) finish(new Error('the client hung up'));
     else {
-      body = Buffer.allocUnsafe(expected);
-      read();
-    }
-
-    function read(): void {
-      // If the client has hung up, the request emits no more events.
-      if (payload.destroyed) finish(new Error('the client hung up'));
-      else payload.on('data', onData).resume();
+      body = Buffer.allocUnsafe(Math.min(expected, LARGE_BODY_BYTES));
+      payload.on('data', onData).resume();
     }
 
     function onData(chunk: Buffer): void {
-      if (length + chunk.length > limit) finish(new Rejection('BODY_TOO_LARGE'));
-      else if (length + chunk.length <= body.length) length += chunk.copy(body, length);
-      else {
-        payload.pause();
-        moveToLarger(limit, () => {
-          length += chunk.copy(body, length);
-          payload.resume();
-        });
+      const needed = length + chunk.length;
+      try {
+        if (needed > limit) throw new Rejection('BODY_TOO_LARGE');
+        if (needed > body.length) growTo(needed);
+        length += chunk.copy(body, length);
+      } catch (error) {
+        finish(error as Error);
       }
     }
 
-    /** Moves the bytes read so far into a new buffer of this size. */
-    function moveToLarger(bytes: number, goOn: () => void): void {
-      bodies.allocate(request.ip, bytes).then((larger) => {
-        if (isOver) {
-          bodies.release(larger);
-          return;
-        }
-        body.copy(larger, 0, 0, length);
-        body = larger;
-        goOn();
-      }, finish);
+    function growTo(needed: number): void {
+      let size = LARGE_BODY_BYTES;
+      while (size < needed) size *= 2;
+      body = bodies.grow(body, ownersOf(request), Math.min(size, expected));
+      window ??= demandSpeed();
+    }
+
+    function demandSpeed(): NodeJS.Timeout {
+      let before = length;
+      return setInterval(() => {
+        if (length - before < bodies.bytesPerWindow) finish(new BodyTooSlow());
+        before = length;
+      }, bodies.windowMs);
     }
 
     function finish(error?: Error): void {
-      isOver = true;
+      clearInterval(window);
       payload.off('data', onData);
       payload.off('end', finish);
       payload.off('error', finish);
