@@ -142,8 +142,11 @@ describe('payments', () => {
       'You get the benefits once it succeeds. Change the card at Demo channel Call 400 820-1234',
     );
     expect(branded.text).toContain('<a class="link" href="https://shop.example/"');
-    expect(bound).toContain('Please contact Demo channel to pay with another card.');
-    expect(bound).not.toContain('Change the card');
+    // Nobody can replace the card of any other agreement.
+    const again = 'To pay with another card, end the subscription and subscribe again at Demo channel.';
+    expect(bound).toContain(`The card of this subscription cannot be changed. ${again}`);
+    expect(bound).not.toMatch(/Change the card|contact Demo channel/);
+    expect(await read(path, 'zh')).toContain('如需使用其他银行卡，请先退订，再前往 Demo channel 重新订阅。');
   });
 
   it('an ended subscription has no progress, and says from when to when it ran', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { setBranding } from '../../src/operator/provisioning/branding.js';
 import { ofFile } from '../orders/stage-of-file.js';
 import { mobileOf, sharedRequest } from '../support/demo.js';
 import { at, claim, claimsOf, formOf, linkIn, type Ordered, post, sell, stage, textOf } from './support.js';
@@ -18,6 +19,24 @@ describe('the first payment', () => {
     ]);
     expect(textOf(await on.get(order.path))).toContain('Next payment First payment in progress');
     expect(await chineseOf(order)).toContain('下次扣款 首期扣款处理中');
+  });
+});
+
+describe('a terminated order', () => {
+  it('offers no new link, because the seller can get none', async () => {
+    const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));
+    const path = data.redeemUrl.replace(/^.*(?=\/redeem)/, '');
+    const { orderNo } = data;
+    await on.query(`update orders set status = 'TERMINATED', next_due_at = null where order_no = $1`, [orderNo]);
+    await on.query('delete from benefits where order_no = $1', [orderNo]);
+    expect((await on.channel.call('orders/query', { orderNo })).data.redeemUrl).toBeNull();
+    const read = async () => textOf(await on.get(path));
+    expect(await read()).toContain('Your link to this page works until 7 Feb 2026, 12:00.');
+    expect(await read()).not.toMatch(/new link/);
+    await setBranding(on.service.operator, { appId: 'test_demo', shopUrl: 'https://shop.example/' });
+    const branded = await read();
+    await setBranding(on.service.operator, { appId: 'test_demo', shopUrl: null });
+    expect(branded).not.toMatch(/new link/);
   });
 });
 

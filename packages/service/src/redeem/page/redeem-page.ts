@@ -45,9 +45,7 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const everything = done === EVERYTHING ? renderEverythingDone(frame, view) : undefined;
   const told = html`${renderNotice(notice)}${everything}${latest && renderFailure(frame, view.order, latest, seller)}`;
   const toClaim = html`${renderClaimableSection(frame, visit, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
-  const expiry = keep
-    ? undefined
-    : renderLinkExpiry(frame, visit, seller, view.toClaimCount === 0 && view.codesCount > 0);
+  const expiry = keep ? undefined : renderLinkExpiry(frame, visit, seller, view);
   const side = html`${renderPayments(frame, link, seller, view)}
 ${renderSubscriptionPanel(frame, link, view)}`;
   const smallPrint = renderSmallPrint(frame, view.order);

@@ -194,7 +194,11 @@ export const en = {
   /** The user's next step after a failed payment. */
   advice: {
     money: 'Please make sure by then that the card has enough money or a high enough limit.' as string | Html,
+    /** The channel can replace the card, but the page has no link to its shop. */
     ask: (seller: Html) => html`Please contact ${seller} to pay with another card.`,
+    /** No one can replace the card of this subscription. */
+    resubscribe: (seller: Html) =>
+      html`The card of this subscription cannot be changed. To pay with another card, end the subscription and subscribe again at ${seller}.`,
     again: (seller: Html) => html`You can subscribe again at ${seller}.`,
     nothing: 'You do not need to do anything.',
   },

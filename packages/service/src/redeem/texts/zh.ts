@@ -175,6 +175,8 @@ export const zh: Texts = {
   advice: {
     money: html`请在此之前确保银行卡余额<wbr>和限额充足。`,
     ask: (seller) => withName`如需更换银行卡，请联系 ${seller}。`,
+    resubscribe: (seller) =>
+      withName`本订阅无法更换银行卡。如需使用其他银行卡，<wbr>请先退订，再前往 ${seller} 重新订阅。`,
     again: (seller) => withName`如需继续使用，可前往 ${seller} 重新订阅。`,
     nothing: '您无需任何操作。',
   },

@@ -76,6 +76,7 @@ function adviceOf(
   const remedy = REMEDIES[kind];
   if (remedy === 'none') return isRetried ? texts.advice.nothing : undefined;
   if (remedy === 'money') return isRetried ? texts.advice.money : undefined;
+  if (!order.shared) return texts.advice.resubscribe(seller.nameHtml);
   // The link to change the card says the same.
   return canChangeCard(order, seller) ? undefined : texts.advice.ask(seller.nameHtml);
 }
