@@ -14,6 +14,7 @@ import type { RedeemProduct } from './store/order-sql.js';
 import { FIRST_CODES, FIRST_TO_CLAIM } from './store/page-sizes.js';
 import type { PaymentRow } from './store/payments-sql.js';
 import type { ListedBenefit } from './store/ranked-benefits-sql.js';
+import type { Texts } from './texts/en.js';
 import type { Visit } from './visit.js';
 
 interface BenefitFacts extends Pick<BenefitRow, 'cycleNo' | 'position' | 'faceValueCent' | 'icon'> {
@@ -56,6 +57,12 @@ export function productNameOf({ product, order }: RedeemProduct, language: 'zh' 
   return toShownText(product?.[language] ?? product?.name ?? order.productCode);
 }
 
+/** Returns false if the product grants no benefits. Its pages must not promise any. */
+export const hasBenefits = ({ product }: RedeemProduct): boolean => product?.hasBenefits ?? true;
+
+export const backText = (texts: Texts, read: RedeemProduct): string =>
+  hasBenefits(read) ? texts.back : texts.backToSubscription;
+
 /** The benefits of all periods were claimed with one press. No period has the number 0. */
 export const EVERYTHING: JustClaimed = { cycleNo: 0, position: undefined };
 
@@ -73,6 +80,7 @@ export function createPageView(
   const shown = (rows: readonly ListedBenefit[]) => rows.map((row) => toPageBenefit(visit, row, now));
   return {
     productName: productNameOf(read, language),
+    hasBenefits: hasBenefits(read),
     order,
     /** Start and end of the latest period. */
     periodFrom: periodDueAt(order.createdAt, order, order.cycleNo),

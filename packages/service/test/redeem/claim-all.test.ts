@@ -256,6 +256,23 @@ describe('everything', () => {
     expect(await on.query('select 1 from claims where order_no = $1', [order.orderNo])).toHaveLength(18);
   });
 
+  it('more than one press can claim: the button says how many it claims', async () => {
+    const order = await six();
+    await on.query(
+      `insert into benefits (order_no, cycle_no, position, channel_id, benefit_code, name, face_value_cent, status, issued_at, expires_at)
+       select order_no, n, position, channel_id, benefit_code, name, face_value_cent, status, issued_at, expires_at
+       from benefits, generate_series(2, 40) n where order_no = $1`,
+      [order.orderNo],
+    );
+    const page = await on.get(order.path);
+    expect(textOf(page)).toContain('Ready to claim 240 Claim the first 200 of 240 Period 1');
+    expect(textOf(await on.get(order.path, { 'accept-language': 'zh' }))).toContain('一键领取前 200 项（共 240 项）');
+    const { page: done } = await follow(on, '/redeem/claim-all', { ...formOf(page), period: 'all' });
+    expect(textOf(done)).toContain(
+      '40 benefits are not claimed yet. Please press again. Ready to claim 40 Claim everything (40)',
+    );
+  });
+
   it('a benefit that is left is counted; a forged address claims nothing, and says nothing', async () => {
     const order = await six();
     await on.advance(order, 1);

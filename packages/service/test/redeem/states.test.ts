@@ -22,6 +22,37 @@ describe('the first payment', () => {
   });
 });
 
+describe('a product without benefits', () => {
+  it('promises none on any page, in any state', async () => {
+    const settlementModes = ['SVC_DEDUCT', 'CHANNEL_COLLECT'] as const;
+    await sell(on, {
+      productCode: 'BARE',
+      productName: 'Plain service',
+      settlementModes: [...settlementModes],
+      benefits: [],
+    });
+    const seen: string[] = [];
+    const look = async (path: string) => {
+      seen.push(textOf(await on.get(path)));
+      expect(await chineseOf({ path })).not.toMatch(/权益|兑换码|领取/);
+    };
+    const billed = await on.order({ productCode: 'BARE' });
+    await look(billed.path);
+    const request = sharedRequest(on.channel, { productCode: 'BARE' });
+    const { orderNo } = (await on.channel.call('orders/create', request)).data;
+    const path = on.link({ ...billed, ...request, orderNo });
+    for (const outcome of ['FAIL_RETRY', 'FAIL']) {
+      const to = { FAIL_RETRY: { to: '2026-02-28 12:00:00' }, FAIL: { cycles: 1 } }[outcome];
+      await on.channel.call('sandbox/orders/advance', { orderNo, outcomes: [outcome], ...to });
+      for (const page of [path, at(path, 'payments'), at(path, 'unsubscribe')]) await look(page);
+    }
+    await on.channel.call('orders/unsubscribe', { orderNo });
+    for (const page of [path, at(path, 'ended'), at(path, 'unsubscribe')]) await look(page);
+    expect(seen.join(' ')).toContain('Back to your subscription');
+    expect(seen.filter((text) => /benefit|codes|claim/i.test(text))).toEqual([]);
+  });
+});
+
 describe('a terminated order', () => {
   it('offers no new link, because the seller can get none', async () => {
     const { data } = await on.channel.call('orders/create', sharedRequest(on.channel));

@@ -7,6 +7,7 @@ import { renderSwitch } from '../../redeem/page/layout.js';
 import { renderListPage, renderPaymentsPage } from '../../redeem/page/list-pages.js';
 import { RECEIPT_STYLE_SOURCE, renderReceipt } from '../../redeem/page/receipt.js';
 import { renderRedeemPage } from '../../redeem/page/redeem-page.js';
+import { backText } from '../../redeem/page-view.js';
 import type { JustClaimed } from '../../redeem/store/benefits-sql.js';
 import { readRedeemList } from '../../redeem/store/list-page-sql.js';
 import { type AskedPage, listPageBenefits, type ReadPage, readRedeemPages } from '../../redeem/store/main-page-sql.js';
@@ -81,7 +82,7 @@ export function createRedeemViews({ deps, callers, open, refuse, send }: RedeemC
         link,
         (db, channelId, orderNo) => readReceipt(db, channelId, orderNo, readCycleNo(from) ?? 0),
         (frame, visited) => {
-          const ways = html`<a href="${pageAddress(frame, visited.link)}">${frame.texts.back}</a> ${renderSwitch(frame)}`;
+          const ways = html`<a href="${pageAddress(frame, visited.link)}">${backText(frame.texts, visited.read)}</a> ${renderSwitch(frame)}`;
           const page = renderReceipt(frame, visited, ways);
           const { channel } = visited;
           return page ? send(reply, frame, page, { channel, styleSource: RECEIPT_STYLE_SOURCE }) : refuse(reply);

@@ -1,5 +1,5 @@
 import { html, isolated } from '../html.js';
-import { findLinkToKeep, productNameOf } from '../page-view.js';
+import { findLinkToKeep, hasBenefits, productNameOf } from '../page-view.js';
 import { sellerOf } from '../seller.js';
 import type { RedeemEnding } from '../store/ending-sql.js';
 import type { Visit } from '../visit.js';
@@ -20,6 +20,7 @@ export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): strin
   const seller = sellerOf(channel);
   const product = productNameOf(read, texts.language);
   const keep = findLinkToKeep(visit, order, read);
+  const promises = hasBenefits(read);
   const left =
     lastDeadline === null
       ? texts.endedNothingLeft(texts.dateTime(link.exp * 1000))
@@ -28,9 +29,8 @@ export function renderEndedPage(frame: Frame, visit: Visit<RedeemEnding>): strin
 ${renderIllustration('ended')}
 <h1>${texts.endedTitle}</h1>
 <p>${texts.endedText(isolated(product), texts.date(order.unsubscribedAt ?? order.createdAt))}${texts.gap}${texts.mode[order.settlementMode].endedNoMore(seller.nameHtml)}</p>
-<p>${left}</p>
-<p class="quote"><span class="meta">${texts.endedQuote}</span> <strong class="number">${String(order.orderNo)}</strong></p>
-<p class="actions"><a class="button" href="${pageAddress(frame, link)}">${texts.endedToBenefits(toClaim)}</a></p>
+${promises ? html`<p>${left}</p>\n` : undefined}<p class="quote"><span class="meta">${texts.endedQuote}</span> <strong class="number">${String(order.orderNo)}</strong></p>
+<p class="actions"><a class="button" href="${pageAddress(frame, link)}">${promises ? texts.endedToBenefits(toClaim) : texts.backToSubscription}</a></p>
 </section>
 ${keep && renderLinkToKeep(frame, keep)}</main>`;
   const smallPrint = renderSmallPrint(frame, order);

@@ -1,6 +1,8 @@
 import { countBytes, type Html, html, isolated, takeFitting } from '../html.js';
 import {
+  backText,
   groupByPeriod,
+  hasBenefits,
   isClaimed,
   isGone,
   keepWholeGroups,
@@ -131,7 +133,9 @@ export function renderPaymentsPage(frame: Frame, visit: Visit<RedeemPayments>): 
   const { order, payments } = visit.read;
   const mode = frame.texts.mode[order.settlementMode];
   const shown = payments.slice(0, PAGE_ENTRIES);
-  const items = takeFitting(shown, MAX_ENTRY_BYTES, (payment) => renderPayment(frame, visit.link, order, payment));
+  const items = takeFitting(shown, MAX_ENTRY_BYTES, (payment) =>
+    renderPayment(frame, visit.link, { order, hasBenefits: hasBenefits(visit.read) }, payment),
+  );
   const note = mode.historyNote?.(sellerOf(visit.channel).nameHtml);
   const next = payments[items.length];
   return renderList(frame, visit, {
@@ -153,7 +157,7 @@ function renderList(frame: Frame, { channel, link, read }: Visit<RedeemProduct>,
   const first = page.isLater && html`<a class="link" href="${to({})}">${texts.fromStart}</a>`;
   const main = html`<main class="page page-narrow">
 ${GIFT}
-<p class="up"><a class="link" href="${pageAddress(frame, link)}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg>${texts.back}</a></p>
+<p class="up"><a class="link" href="${pageAddress(frame, link)}"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="M10 3 5 8l5 5"/></svg>${backText(texts, read)}</a></p>
 ${page.told}<section class="panel"${page.isEmpty ? undefined : html` aria-labelledby="list"`}>
 <h1 class="list-of name">${isolated(product)}</h1>
 ${page.isEmpty ? undefined : html`<h2 class="list-title" id="list">${page.title}</h2>`}

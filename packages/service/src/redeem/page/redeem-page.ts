@@ -38,12 +38,13 @@ export function renderRedeemPage(frame: Frame, visit: Visit<RedeemPage>, options
   const { link, channel } = visit;
   const seller = sellerOf(channel);
   const view = createPageView(visit, now, done, frame.texts.language);
-  const title = `${view.productName} · ${frame.texts.yourBenefits} · ${seller.name}`;
+  const { subscription, yourBenefits } = frame.texts;
+  const title = `${view.productName} · ${view.hasBenefits ? yourBenefits : subscription} · ${seller.name}`;
   const keep = findLinkToKeep(visit, view.order, view);
   const hero = renderHero(frame, view);
   const [latest] = view.payments;
   const everything = done === EVERYTHING ? renderEverythingDone(frame, view) : undefined;
-  const told = html`${renderNotice(notice)}${everything}${latest && renderFailure(frame, view.order, latest, seller)}`;
+  const told = html`${renderNotice(notice)}${everything}${latest && renderFailure(frame, view, latest, seller)}`;
   const toClaim = html`${renderClaimableSection(frame, visit, view, now)}${keep && renderLinkToKeep(frame, keep)}`;
   const expiry = keep ? undefined : renderLinkExpiry(frame, visit, seller, view);
   const side = html`${renderPayments(frame, link, seller, view)}
@@ -87,12 +88,12 @@ ${heading}
 </section>`;
 }
 
-function renderClaimableSection(frame: Frame, visit: Visit, view: PageView, now: number): Html {
+function renderClaimableSection(frame: Frame, visit: Visit, view: PageView, now: number): Html | undefined {
   const { texts } = frame;
   const { link } = visit;
   const { toClaim, toClaimCount } = view;
   const { groups, count } = renderGroups(frame, toClaim, { now, mostBytes: MAX_CLAIMABLE_BYTES });
-  if (toClaimCount === 0) return renderNothingToClaim(frame, view);
+  if (toClaimCount === 0) return view.hasBenefits ? renderNothingToClaim(frame, view) : undefined;
   const everything = view.isOfManyPeriods ? renderClaimEverything(frame, toClaimCount) : undefined;
   const all =
     toClaimCount > count &&
@@ -135,12 +136,14 @@ function renderPayments(
   frame: Frame,
   link: SignedLink,
   seller: Seller,
-  { order, payments }: PageView,
+  { order, payments, hasBenefits }: PageView,
 ): Html | undefined {
   if (payments.length === 0) return undefined;
   const { texts } = frame;
   const mode = texts.mode[order.settlementMode];
-  const items = takeFitting(payments, MAX_PAYMENTS_BYTES, (payment) => renderPayment(frame, link, order, payment));
+  const items = takeFitting(payments, MAX_PAYMENTS_BYTES, (payment) =>
+    renderPayment(frame, link, { order, hasBenefits }, payment),
+  );
   const all =
     order.cycleNo > items.length &&
     html`<p class="more"><a class="link" href="${pageAddress(frame, link, '/payments')}">${mode.allHistory(order.cycleNo)}</a></p>\n`;

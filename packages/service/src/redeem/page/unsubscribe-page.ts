@@ -1,7 +1,7 @@
 import { nextPayAt } from '../../subscriptions/domain/orders/order.js';
 import { createFormToken } from '../form-token.js';
 import { type Html, html, isolated } from '../html.js';
-import { productNameOf } from '../page-view.js';
+import { backText, productNameOf } from '../page-view.js';
 import { type Seller, sellerOf } from '../seller.js';
 import type { RedeemEnding } from '../store/ending-sql.js';
 import type { Texts } from '../texts/en.js';
@@ -65,7 +65,7 @@ function chooseContent(
 ): PageContent {
   const { texts } = frame;
   const { order, hasMobile } = visit.read;
-  const leave = texts.back;
+  const leave = backText(texts, visit.read);
   const cannot =
     order.status === 'ACTIVE'
       ? hasMobile

@@ -2,7 +2,7 @@ import { columns, declareList } from '../../platform/db/database.js';
 import { fromEpochMs } from '../../platform/db/time-sql.js';
 
 /** The maximum number of benefits that one press of "claim everything" claims. */
-const MAX_CLAIMED_TOGETHER = 200;
+export const MAX_CLAIMED_TOGETHER = 200;
 
 export const listClaimableOfPeriod = declareList({
   text: `select cycle_no as "cycleNo", position from benefits

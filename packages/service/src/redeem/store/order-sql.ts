@@ -10,23 +10,25 @@ export interface RedeemOrder {
 
 export interface RedeemProduct extends RedeemOrder {
   /** Null if the product no longer exists. */
-  readonly product: ProductNames | null;
+  readonly product: ShownProduct | null;
 }
 
-export interface ProductNames {
+export interface ShownProduct {
   readonly name: string;
   /** The names for the pages in each language. */
   readonly zh: string | null;
   readonly en: string | null;
+  readonly hasBenefits: boolean;
 }
 
-export const PRODUCT = `(select json_build_object('name', p.product_name, 'zh', p.name_zh, 'en', p.name_en) from products p
+export const PRODUCT = `(select json_build_object('name', p.product_name, 'zh', p.name_zh, 'en', p.name_en,
+    'hasBenefits', exists(select from product_benefits g where g.product_code = p.product_code)) from products p
   where p.product_code = o.product_code) as product`;
 export const FROM_ORDER = `from channels c join orders o on o.channel_id = c.channel_id where c.channel_id = $1 and o.order_no = $2`;
 
 export const PRODUCT_COLUMNS = joinColumns(
   ORDER_COLUMNS,
-  columns({ version: 'bigint', product: column<ProductNames>('json?') }),
+  columns({ version: 'bigint', product: column<ShownProduct>('json?') }),
 );
 
 /** Adds the order to a row that has its fields. */

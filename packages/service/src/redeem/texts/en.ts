@@ -34,8 +34,10 @@ const debited = {
     REFUND_FULL: 'Refunded',
   },
   /** Consequences of a period whose payment failed. */
-  triedAgain: (on: Html) => html`We will try again on ${on}. You get the benefits once it succeeds.`,
-  noBenefits: 'You were not charged, so this period has no benefits.',
+  triedAgain: (on: Html, hasBenefits: boolean) =>
+    html`We will try again on ${on}.${hasBenefits ? ' You get the benefits once it succeeds.' : ''}`,
+  noBenefits: (hasBenefits: boolean): string =>
+    hasBenefits ? 'You were not charged, so this period has no benefits.' : 'You were not charged.',
   nextPeriod: (on: Html) => html`There are no further attempts. The next period begins on ${on}.`,
   neverBegan: 'You were not charged, and the subscription did not begin.',
   notTaken: 'The subscription ended first. You were not charged.',
@@ -63,7 +65,7 @@ const billed: ModeTexts = {
   endBefore: (on) => html`End it before ${on} and no further period begins.`,
   outcome: { ...debited.outcome, SUCCESS: 'Billed', FAIL_RETRY: 'Not billed yet', FAIL: 'Not billed' },
   triedAgain: (on) => html`The period begins on ${on}.`,
-  noBenefits: 'This period has no benefits.',
+  noBenefits: () => 'This period has no benefits.',
   nextPeriod: (on) => html`The next period begins on ${on}.`,
   neverBegan: 'The subscription did not begin.',
   notTaken: 'The subscription ended first.',
@@ -109,7 +111,9 @@ export const en = {
   daysLeft: (days: number) => (days === 0 ? 'Last hours' : times(days, '1 day left', '# days left')),
   claim: 'Claim',
   claimAll: (count: number) => (count === 2 ? 'Claim both' : `Claim all ${count}`),
-  claimEverything: (count: number) => `Claim everything (${count})`,
+  /** `atOnce`: the maximum number of benefits that one press claims. */
+  claimEverything: (count: number, atOnce: number) =>
+    count > atOnce ? `Claim the first ${atOnce} of ${count}` : `Claim everything (${count})`,
   allToClaim: (count: number) => `All ${count} to claim`,
   /** `time`: when the link of this page expires. */
   linkUntil: (time: Html) => html`Your link to this page works until ${time}.`,
@@ -157,6 +161,8 @@ export const en = {
   showMore: 'Show more',
   fromStart: 'Back to the start',
   back: 'Back to your benefits',
+  /** Instead of `back`, for a product without benefits. */
+  backToSubscription: 'Back to your subscription',
 
   subscription: 'Subscription',
   amount: 'Price',

@@ -1,6 +1,7 @@
 import { createFormToken } from '../../form-token.js';
 import { countBytes, type Html, html } from '../../html.js';
 import type { Claimable, ClaimableGroup } from '../../page-view.js';
+import { MAX_CLAIMED_TOGETHER } from '../../store/claimable-sql.js';
 import type { Visit } from '../../visit.js';
 import { benefitText, type Place, postAddress, renderLinkInputs } from '../addresses.js';
 import type { Frame } from '../layout.js';
@@ -67,7 +68,7 @@ ${all || undefined}</section>
 
 /** Renders one button for the benefits of all periods. It belongs to the form of `renderClaimForm`. */
 export const renderClaimEverything = (frame: Frame, count: number): Html =>
-  html`<p class="claim-all"><button class="button" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="all">${frame.texts.claimEverything(count)}</button></p>
+  html`<p class="claim-all"><button class="button" form="claim" formaction="${postAddress(frame, '/claim-all')}" name="period" value="all">${frame.texts.claimEverything(count, MAX_CLAIMED_TOGETHER)}</button></p>
 `;
 
 /** Returns a benefit with the deadline that all benefits of the period share. Undefined if the deadlines differ. */

@@ -2,9 +2,13 @@ import type { DeclineKind } from '@perennial/wire';
 import { declineKindOf, deriveDeclineKind } from '@perennial/wire/bridge';
 import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/order.js';
 import { type Html, html } from '../../html.js';
+import type { PageView } from '../../page-view.js';
 import type { Seller } from '../../seller.js';
 import type { PaymentRow } from '../../store/payments-sql.js';
 import type { Frame } from '../layout.js';
+
+/** An order, and whether its product grants benefits. */
+export type ShownOrder = Pick<PageView, 'order' | 'hasBenefits'>;
 
 type Failed = Pick<PaymentRow, 'failure'>;
 
@@ -35,7 +39,12 @@ const REMEDIES: Readonly<Record<DeclineKind, 'money' | 'card' | 'none'>> = {
 };
 
 /** Renders why the latest payment failed, what happens next, and what the user can do. */
-export function renderFailure(frame: Frame, order: Order, latest: PaymentRow, seller: Seller): Html | undefined {
+export function renderFailure(
+  frame: Frame,
+  { order, hasBenefits }: ShownOrder,
+  latest: PaymentRow,
+  seller: Seller,
+): Html | undefined {
   if (latest.status !== 'FAIL' && latest.status !== 'FAIL_RETRY') return undefined;
   const { texts } = frame;
   const mode = texts.mode[order.settlementMode];
@@ -43,7 +52,9 @@ export function renderFailure(frame: Frame, order: Order, latest: PaymentRow, se
   const isRetried = latest.status === 'FAIL_RETRY' && next !== null;
   const sentences = [
     whyFailed(frame, latest),
-    ...(isRetried ? [mode.triedAgain(texts.date(next))] : consequences(frame, order, next)),
+    ...(isRetried
+      ? [mode.triedAgain(texts.date(next), hasBenefits)]
+      : consequences(frame, { order, hasBenefits }, next)),
     adviceOf(frame, order, latest, seller, isRetried),
   ].filter((one) => one !== undefined);
   return html`<section class="notice" aria-labelledby="failed"><h2 id="failed">${mode.failed(latest.cycleNo)}</h2>
@@ -52,11 +63,12 @@ ${renderWays(frame, order, seller)}</section>
 `;
 }
 
-function consequences({ texts }: Frame, { status, settlementMode }: Order, next: number | null): (string | Html)[] {
+function consequences({ texts }: Frame, { order, hasBenefits }: ShownOrder, next: number | null): (string | Html)[] {
+  const { status, settlementMode } = order;
   const mode = texts.mode[settlementMode];
   if (status === 'TERMINATED') return [mode.neverBegan];
-  if (status === 'UNSUBSCRIBED') return [mode.noBenefits, texts.subscriptionEnded];
-  return [mode.noBenefits, ...(next === null ? [] : [mode.nextPeriod(texts.date(next))])];
+  if (status === 'UNSUBSCRIBED') return [mode.noBenefits(hasBenefits), texts.subscriptionEnded];
+  return [mode.noBenefits(hasBenefits), ...(next === null ? [] : [mode.nextPeriod(texts.date(next))])];
 }
 
 /** The channel can replace only agreements that it shares. */

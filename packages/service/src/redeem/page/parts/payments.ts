@@ -1,10 +1,10 @@
-import { nextPayAt, type Order } from '../../../subscriptions/domain/orders/order.js';
+import { nextPayAt } from '../../../subscriptions/domain/orders/order.js';
 import { type Html, html } from '../../html.js';
 import type { SignedLink } from '../../link.js';
 import type { PaymentRow } from '../../store/payments-sql.js';
 import { pageAddress } from '../addresses.js';
 import type { Frame } from '../layout.js';
-import { whyFailed } from './failure.js';
+import { type ShownOrder, whyFailed } from './failure.js';
 
 /** The style class of each payment status. */
 const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
@@ -23,7 +23,8 @@ const LOOKS: Readonly<Record<PaymentRow['status'], string>> = {
 const MAX_REFUNDS = 5;
 
 /** Renders one period: its day, amount, outcome, refunds, and the link to its receipt. */
-export function renderPayment(frame: Frame, link: SignedLink, order: Order, payment: PaymentRow): Html {
+export function renderPayment(frame: Frame, link: SignedLink, shown: ShownOrder, payment: PaymentRow): Html {
+  const { order } = shown;
   const { texts } = frame;
   const { cycleNo, status, amountCent, paidAt, expectAt, refunds } = payment;
   const listed = (refunds ?? []).slice(0, MAX_REFUNDS);
@@ -31,7 +32,7 @@ export function renderPayment(frame: Frame, link: SignedLink, order: Order, paym
   const lines = [
     ...listed.map(({ amountCent: back, at }) => texts.refunded(frame.money(back), texts.date(at))),
     ...(rest > 0 ? [texts.earlierRefunds(rest)] : []),
-    ...failureLines(frame, order, payment),
+    ...failureLines(frame, shown, payment),
     ...(paidAt === null
       ? []
       : [
@@ -46,17 +47,21 @@ ${lines.length > 0 ? html`<p class="meta after">${lines.map((line) => html`<span
 }
 
 /** Returns why a period was not paid, and the consequences. */
-function failureLines(frame: Frame, order: Order, payment: PaymentRow): (string | Html)[] {
+function failureLines(frame: Frame, shown: ShownOrder, payment: PaymentRow): (string | Html)[] {
   const why = whyFailed(frame, payment);
-  return [...(why === undefined ? [] : [why]), ...consequences(frame, order, payment)];
+  return [...(why === undefined ? [] : [why]), ...consequences(frame, shown, payment)];
 }
 
-function consequences({ texts }: Frame, order: Order, { cycleNo, status }: PaymentRow): (string | Html)[] {
+function consequences(
+  { texts }: Frame,
+  { order, hasBenefits }: ShownOrder,
+  { cycleNo, status }: PaymentRow,
+): (string | Html)[] {
   const mode = texts.mode[order.settlementMode];
   const next = cycleNo === order.cycleNo ? nextPayAt(order) : null;
-  if (status === 'FAIL_RETRY') return next === null ? [] : [mode.triedAgain(texts.date(next))];
+  if (status === 'FAIL_RETRY') return next === null ? [] : [mode.triedAgain(texts.date(next), hasBenefits)];
   if (status === 'CANCELED') return [mode.notTaken];
   if (status !== 'FAIL') return [];
   if (order.status === 'TERMINATED') return [mode.neverBegan];
-  return [mode.noBenefits, ...(next === null ? [] : [mode.nextPeriod(texts.date(next))])];
+  return [mode.noBenefits(hasBenefits), ...(next === null ? [] : [mode.nextPeriod(texts.date(next))])];
 }
