@@ -52,11 +52,30 @@ const SECOND_PRESS_MS = 500;
 const opened = performance.now();
 const isSecondPress = () => location.hash !== '' && performance.now() - opened < SECOND_PRESS_MS;
 
+/** Offline, a form leads to the browser's error page. The page says it instead, and stays as it is. */
+const offlineText = document.currentScript.dataset.offline;
+function sayOffline() {
+  document.getElementById('offline')?.remove();
+  const notice = document.createElement('p');
+  notice.id = 'offline';
+  notice.className = 'notice';
+  notice.role = 'alert';
+  notice.textContent = offlineText;
+  document.querySelector('main .main, main').prepend(notice);
+  notice.scrollIntoView({ block: 'center' });
+}
+addEventListener('online', () => document.getElementById('offline')?.remove());
+
 /** A second press while the first is on its way does nothing. */
 for (const form of document.querySelectorAll('form')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent || isSecondPress()) {
       event.preventDefault();
+      return;
+    }
+    if (!navigator.onLine) {
+      event.preventDefault();
+      sayOffline();
       return;
     }
     const { submitter } = event;

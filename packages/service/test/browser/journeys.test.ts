@@ -34,6 +34,26 @@ const boxOf = async (what: Locator) => {
 const alertOf = (page: Page) => page.getByRole('alert').textContent();
 
 describe('claiming', () => {
+  it('offline: the page says that nothing was claimed, and the same button works when it is online again', async () => {
+    for (const [locale, says] of [
+      ['en-GB', 'You are offline. Nothing was changed. Please press again when you are connected.'],
+      ['zh-CN', '网络未连接，操作未生效。请联网后再点一次。'],
+    ] as const) {
+      const { url } = await subscribed();
+      const page = await phone(browser, { locale });
+      await page.goto(url);
+      const button = page.locator('button[name="claim"]').first();
+      await page.context().setOffline(true);
+      await button.tap();
+      expect(await alertOf(page)).toBe(says);
+      expect(page.url()).toBe(url);
+      await page.context().setOffline(false);
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+      await press(page, button);
+      expect(await codes(page)).toHaveLength(1);
+    }
+  });
+
   it('open, claim, copy, reload, second phone: every visit shows the same code', async () => {
     const { orderNo, url } = await subscribed();
     const page = await phone(browser, { permissions: ['clipboard-read', 'clipboard-write'] });

@@ -57,7 +57,7 @@ export function renderDocument(
 <meta name="robots" content="noindex">
 <link rel="icon" href="${root}/redeem/${icon}">
 <link rel="stylesheet" href="${root}/redeem/${STYLE.name}">
-${accent === null ? undefined : html`<link rel="stylesheet" href="${root}${accentPath(accent)}">\n`}<script src="${root}/redeem/${SCRIPT.name}" defer></script>
+${accent === null ? undefined : html`<link rel="stylesheet" href="${root}${accentPath(accent)}">\n`}<script src="${root}/redeem/${SCRIPT.name}" data-offline="${texts.offline}" defer></script>
 </head>
 <body>
 ${seller ? renderSellerHeader(frame, seller, hasWayBack || hasSellerLinks) : html`<header class="ways">${renderSwitch(frame)}</header>\n`}${main}

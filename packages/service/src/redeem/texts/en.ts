@@ -344,6 +344,8 @@ export const en = {
     title: 'Something went wrong on our side',
     text: `Nothing is lost: please try again in a minute. If it happens again, quote this number: ${requestId}`,
   }),
+  /** Shown by the script, instead of the browser's error page, for a form that is sent without a connection. */
+  offline: 'You are offline. Nothing was changed. Please press again when you are connected.',
   tryAgain: 'Try again',
 };
 

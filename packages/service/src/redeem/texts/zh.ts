@@ -300,5 +300,6 @@ export const zh: Texts = {
     title: '出错了',
     text: `您的权益不会丢失，请稍后再试。如果问题持续出现，请提供此编号：${requestId}`,
   }),
+  offline: '网络未连接，操作未生效。请联网后再点一次。',
   tryAgain: '重试',
 };
