@@ -6,7 +6,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { putAttempt } from '../reconciliation/support.js';
 import { putOrder, putPayment, report } from '../settlement/support.js';
 import { testService } from '../support/service.js';
-import { personOfFile, walk } from './support.js';
+import { personOfFile, slowConsole, walk } from './support.js';
 
 const service = ofFile(testService);
 const viewer = personOfFile(() => service, 'viewer');
@@ -288,6 +288,15 @@ describe('settlement', () => {
     expect(await walk(viewer, path, 'lines', 'paymentOrderNo')).toEqual(['10010001', '10010001', '10010003']);
     expect((await viewer.get('/settlement/2026-01/lines?appId=nobody')).status).toBe(404);
     expect((await viewer.get('/settlement/2026-01/lines')).status).toBe(400);
+  });
+
+  it('lists all lines on one page however slow the database is', async () => {
+    await put(3, '2026-01-31 23:59:59');
+    const slow = await slowConsole(service);
+    const { body } = await slow.viewer.get('/settlement/2026-01/lines?appId=test_one');
+    await slow.close();
+    expect(body.lines).toHaveLength(3);
+    expect(body.nextCursor).toBeNull();
   });
 
   it('exports the lines with amounts, and with long numbers that a spreadsheet keeps as text', async () => {

@@ -104,7 +104,10 @@ export async function slowConsole(service: TestService) {
   const database = openDatabase({ url: between.url, pool: 4, name: 'slow node' });
   const clock = { now: Date.now };
   const node = await anotherNode(service, { database, clock });
-  const viewer = await consoleClient({ ...service, baseUrl: node.baseUrl, clock }, 'viewer');
+  const viewer = await consoleClient(
+    { fresh: service.fresh, vault: service.vault, baseUrl: node.baseUrl, clock },
+    'viewer',
+  );
   return {
     viewer,
     async close() {
