@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/platform/db/database.js';
 import { stageOfFile } from '../orders/stage-of-file.js';
@@ -127,5 +128,38 @@ it('a server whose processes for this node are suspended: 503001, then new proce
     await until('an answer', async () => (await channel.call('products/list', {})).code === '0');
   } finally {
     for (const pid of pids) process.kill(pid, 'SIGCONT');
+  }
+});
+
+it('a connection attempt that gets no answer is given up before the database counts as answering again', async () => {
+  await open(PATIENT);
+  const events = new EventEmitter();
+  const cable = await network(on.service.fresh.url);
+  const far = openDatabase({
+    url: cable.url,
+    pool: 2,
+    name: 'behind a cable',
+    ...PATIENT,
+    onUnresponsive: (isSilent) => void events.emit(isSilent ? 'silent' : 'answering'),
+  });
+  try {
+    await far.query('select 1');
+    cable.freeze();
+    const refused: string[] = [];
+    const probed = cable.opened();
+    const first = far.query('select 2').catch(() => refused.push('statement'));
+    await probed;
+    const isSilent = once(events, 'silent');
+    const second = far.query('select 3').catch(() => refused.push('connection attempt'));
+    await isSilent;
+    const isAnswering = once(events, 'answering');
+    cable.thawForNew();
+    await isAnswering;
+    expect(refused.toSorted()).toEqual(['connection attempt', 'statement']);
+    await Promise.all([first, second]);
+    expect(await far.query('select 4 as said')).toEqual([{ said: 4 }]);
+  } finally {
+    await cable.close();
+    await far.close();
   }
 });

@@ -10,6 +10,7 @@ export type Network = Awaited<ReturnType<typeof network>>;
 export async function network(serverUrl: string, { delayMs = 0 } = {}) {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
+  const dead = new WeakSet<Socket>();
   let isFrozen = false;
   let last: string | undefined;
   let kept: (() => void)[] = [];
@@ -18,6 +19,7 @@ export async function network(serverUrl: string, { delayMs = 0 } = {}) {
 
   const pass = (from: Socket, to: Socket, isAsking: boolean) => {
     from.on('data', (chunk) => {
+      if (dead.has(from)) return;
       if (isAsking && fatal !== undefined && chunk.includes(fatal.text)) {
         fatal.sent();
         fatal = undefined;
@@ -64,6 +66,14 @@ export async function network(serverUrl: string, { delayMs = 0 } = {}) {
       for (const send of kept.splice(0)) send();
       kept = [];
       asked = [];
+    },
+    /** Resolves when the node opens the next connection. */
+    opened: () => once(server, 'connection'),
+    /** Passes the bytes of connections that are opened from now on. Older connections stay open, and lose all bytes. */
+    thawForNew() {
+      for (const socket of sockets) dead.add(socket);
+      isFrozen = false;
+      kept = [];
     },
     /**
      * Breaks the first connection on which a node sends this text, before the text reaches the database. Resolves

@@ -22,6 +22,9 @@ pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   return value;
 });
 
+/** Time limit in ms for opening a connection, and for waiting for a free one. */
+const CONNECT_MS = 5_000;
+
 /** Time limit in ms for checking a connection, and for a rollback. */
 export const CONNECTION_CHECK_MS = 4_000;
 
@@ -47,7 +50,7 @@ export interface ConnectionPoolOptions extends DatabaseEvents {
 }
 
 export interface Connection extends WatchedConnection {
-  readonly generation: number;
+  generation: number;
   session: Session | undefined;
   isBroken: boolean;
   /** True if the replicas did not confirm the connection's last commit. */
@@ -79,16 +82,21 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
   });
   const pool = new pg.Pool({
     ...config,
-    Client: DestroyableClient,
+    Client: class extends DestroyableClient {
+      constructor(given?: pg.ClientConfig) {
+        super(given);
+        watchFromTheStart(this);
+      }
+    },
     max,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: 60_000,
     onConnect: prepare,
   });
   pool.on('error', (error) => onIdleError?.(error));
 
-  async function prepare(client: pg.ClientBase): Promise<void> {
-    if (!(client instanceof DestroyableClient)) throw new TypeError('the pool created another kind of client');
+  /** Watches a client before it connects, because a silent database does not answer connection attempts either. */
+  function watchFromTheStart(client: DestroyableClient): void {
     const connection: Connection = {
       client,
       generation,
@@ -104,6 +112,7 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     };
     connections.set(client, connection);
     watch.add(connection);
+    watch.begin(connection, CONNECT_MS);
     // Handles the error: the pool listens only to idle clients, so an error of a lent client would end the process.
     client.on('error', () => {
       connection.isBroken = true;
@@ -112,6 +121,12 @@ export function createConnectionPool(options: ConnectionPoolOptions) {
     client.on('notice', (notice) => {
       if (isUnconfirmedCommit(notice)) connection.isUnconfirmed = true;
     });
+  }
+
+  async function prepare(client: pg.ClientBase): Promise<void> {
+    const connection = connections.get(client);
+    if (!connection) throw new TypeError('the pool created another kind of client');
+    connection.generation = generation;
     await runWithLimit(connection, CONNECTION_CHECK_MS, async () => {
       connection.session = await prepareSession(client, settings);
     });

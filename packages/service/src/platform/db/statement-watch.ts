@@ -5,7 +5,7 @@ import { BACKEND_STARTED_AT, type Backend } from './session.js';
 /** A connection whose statements are watched. It runs one statement at a time. */
 export interface WatchedConnection {
   readonly client: DestroyableClient;
-  /** The server process of the connection. Undefined until it is known. */
+  /** The server process of the connection. Undefined while the connection is being opened. */
   readonly backend: Backend | undefined;
   /** The tick in which the current statement began. */
   since: number;
@@ -36,7 +36,8 @@ const SLOW_TICKS = ticksIn(2_000);
 /**
  * Gives up statements that get no answer within their limit, or within 2 s while the database answers no probe. A
  * database that is frozen, or behind a network that drops packets, keeps its sockets open without answering. The
- * connection is destroyed, because a late answer could be taken for the answer to the next statement.
+ * connection is destroyed, because a late answer could be taken for the answer to the next statement. Connections that
+ * are being opened are given up as soon as a probe has failed, so that no statement waits for them after the silence.
  */
 export function createStatementWatch<Connection extends WatchedConnection>(
   { config, onUnresponsive }: StatementWatchOptions,
@@ -60,7 +61,8 @@ export function createStatementWatch<Connection extends WatchedConnection>(
     for (const connection of connections) {
       if (connection.limit === 0) continue;
       const age = tick - connection.since;
-      if (age > connection.limit || (isSilent && age > SLOW_TICKS)) giveUpStatement(connection);
+      const isOpening = connection.backend === undefined;
+      if (age > connection.limit || (isSilent && (isOpening || age > SLOW_TICKS))) giveUpStatement(connection);
       else hasSlow ||= age > SLOW_TICKS;
     }
     if (probing) {
