@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { packageRoot } from '../support/processes.js';
+import { freePort } from '../support/free-port.js';
+import { startHaproxy } from '../support/haproxy.js';
+import { listen } from '../support/listen.js';
+import { packageRoot, until } from '../support/processes.js';
 
 const at = (name: string) => path.join(packageRoot, '..', '..', 'deploy', name);
 const haproxy = process.env['HAPROXY'] ?? 'haproxy';
@@ -32,6 +36,37 @@ it('haproxy accepts deploy/cells/haproxy.cfg', async () => {
   const text = await readFile(at('cells/haproxy.cfg'), 'utf8');
   await writeFile(file, text.replaceAll('/etc/haproxy/cells/app-ids.map', map).replace(' group perennial', ''));
   await accepts(haproxy, ['-c', '-f', file]);
+});
+
+/** Starts haproxy in front of servers that answer `status` on /readyz and 200 to requests. */
+async function proxyTo(status: number, { servers, checkMs }: { servers: number; checkMs: number }) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'perennial-deploy-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const nodePorts: number[] = [];
+  for (let n = 1; n <= 3; n += 1) {
+    const server = http.createServer(({ url }, response) => response.writeHead(url === '/readyz' ? status : 200).end());
+    nodePorts.push(n <= servers ? await listen(server) : await freePort());
+  }
+  const frontPort = await freePort();
+  const proxy = await startHaproxy({
+    ...{ program: haproxy, folder, frontPort, statisticsPort: await freePort(), nodePorts, checkMs },
+  });
+  onTestFinished(() => proxy.stop());
+  return { proxy, ask: async () => (await fetch(`http://127.0.0.1:${frontPort}/developers`)).status };
+}
+
+it('haproxy sends requests to nodes that are not ready if no node is ready', async () => {
+  const { proxy, ask } = await proxyTo(503, { servers: 3, checkMs: 100 });
+  await until('no node is ready', async () => (await proxy.figures()).every(({ isUp }) => !isUp) || undefined);
+  expect(await ask()).toBe(200);
+});
+
+it('haproxy sends a request to another node when a node refuses its connection', async () => {
+  const { proxy, ask } = await proxyTo(200, { servers: 2, checkMs: 600_000 });
+  for (const _ of [1, 2, 3]) expect(await ask()).toBe(200);
+  const [, , refusing] = await proxy.figures();
+  expect(refusing?.isUp).toBe(true);
+  expect(refusing?.retries).toBeGreaterThan(0);
 });
 
 it('nginx accepts deploy/nginx/perennial.conf', async () => {

@@ -56,7 +56,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<Haproxy> {
       .map((line) => line.replace(/^# /, '').split(','));
     const records = rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column] ?? ''])));
     return records
-      .filter(({ pxname, svname }) => pxname === 'nodes' && svname !== 'BACKEND')
+      .filter(({ pxname, svname }) => pxname === 'nodes' && svname?.startsWith('node'))
       .map((row) => ({
         isUp: row['status']?.startsWith('UP') === true,
         requests: Number(row['stot']),
