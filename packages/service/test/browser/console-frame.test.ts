@@ -68,11 +68,19 @@ describe('signing in', () => {
 
     await page.goto('/console/audit?action=person.create');
     await page.waitForURL(/\/sign-in\?to=/);
+    // Nobody was signed in before, so no session has expired.
+    await page.getByText('Sign in to open the page.').waitFor();
+    expect(await page.getByText(/expired|cookies/).count()).toBe(0);
     await typeSignIn(page, 'ann', 'wrong password');
     await page.getByText('Wrong name or password.').waitFor();
     await typeSignIn(page, 'ann');
     await heading(page, 'Audit log').waitFor();
     expect(page.url()).toBe(`${service.baseUrl}/console/audit?action=person.create`);
+
+    const blocked = await at.visitor();
+    await blocked.addInitScript(`Object.defineProperty(navigator, 'cookieEnabled', { value: false })`);
+    await blocked.goto('/console/');
+    await blocked.getByText('This browser blocks cookies. Allow cookies for the console to sign in.').waitFor();
 
     const other = await page.context().newPage();
     await other.goto('/console/people');

@@ -60,6 +60,13 @@ describe('a bulk refund', () => {
     await approver.getByText('2 refunds, ¥39.80 in total').waitFor();
     await approver.getByText(/^4 benefits will be revoked: 2\s×\sVIP pass, 2\s×\sCoupon$/).waitFor();
     await on.bob.post(`/approvals/${approvalId}/approve`);
+    // The audit log shows the sum as an amount, not in cents.
+    await approver.goto('/console/audit');
+    await approver
+      .getByText(/amount: ¥39\.80/)
+      .first()
+      .waitFor();
+    expect(await approver.getByText(/amountCent/).count()).toBe(0);
     on.bank.onRefund = async () => ({ kind: 'unknown' });
     await on.workOff();
     const page = await at.person('finance', 'ann');

@@ -19,9 +19,14 @@ export default function SignInPage() {
     <SignedOutFrame title={t('title')} badge={badge}>
       {problem || (to && to !== '/') ? (
         <Note tone="progress" mb={14}>
-          {t(problem ? 'refusedBySingleSignOn' : 'ended')}
+          {t(problem ? 'refusedBySingleSignOn' : 'signInFirst')}
         </Note>
       ) : null}
+      {navigator.cookieEnabled ? null : (
+        <Note tone="negative" mb={14}>
+          {t('cookiesBlocked')}
+        </Note>
+      )}
       <SignInForm
         onSignIn={async (request) => {
           await signIn(request);
