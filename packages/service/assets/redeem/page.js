@@ -61,7 +61,7 @@ function sayOffline() {
   notice.className = 'notice';
   notice.role = 'alert';
   notice.textContent = offlineText;
-  document.querySelector('main .main, main').prepend(notice);
+  (document.querySelector('main .main') ?? document.querySelector('main')).prepend(notice);
   notice.scrollIntoView({ block: 'center' });
 }
 addEventListener('online', () => document.getElementById('offline')?.remove());

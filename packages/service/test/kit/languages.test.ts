@@ -56,7 +56,7 @@ describe.each(NAMES)('examples/%s', (name) => {
 
   it('passes every vector, and fails on wrong ones', async () => {
     const { code, stdout, stderr } = await client().vectors(await wrongVectors());
-    expect(stdout).toBe(casesOf(11, 6, 36, 30, 7));
+    expect(stdout).toBe(casesOf(12, 6, 36, 30, 7));
     const wrong = 'wrong: another signature; a good value must be refused; another link\n';
     expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^vectors(\\.sh)?: ${wrong}$`))]);
   });
