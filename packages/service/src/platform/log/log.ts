@@ -45,7 +45,7 @@ export interface LogOptions {
 const STDOUT = 1;
 /** The bytes of log lines that a node keeps in memory while its output cannot be written. */
 const MAX_UNWRITTEN = 64 * 1024;
-const RETRY_OUTPUT_MS = 1_000;
+const RETRY_OUTPUT_MS = 100;
 
 let dropped = 0;
 /** Returns the number of log lines that this process could not write. */
@@ -115,33 +115,30 @@ function createStream(destination: DestinationStream | undefined, format: LogFor
 }
 
 /**
- * Opens the standard output, and writes the lines of a turn of the event loop at once. Bytes that cannot be written, such
- * as on a full disk, are kept and retried. Beyond MAX_UNWRITTEN further lines are dropped and counted, because a node must
- * serve without its log. pino's own destination would end the node or never let it exit.
+ * Batches the log lines of one event-loop turn into one write to standard output. Keeps bytes that cannot be written, and
+ * retries them. Drops and counts further lines, because a node must serve without its log. pino's own destination would
+ * end the node or never let it exit.
  */
 function openOutput(): DestinationStream {
   let lines = '';
   let unwritten = Buffer.alloc(0);
-  let scheduled: NodeJS.Immediate | undefined;
+  let pending: NodeJS.Immediate | NodeJS.Timeout | undefined;
   const flush = (): void => {
-    scheduled = undefined;
+    pending = undefined;
     unwritten = Buffer.concat([unwritten, Buffer.from(lines)]);
     lines = '';
     try {
       while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(STDOUT, unwritten));
     } catch {
-      setTimeout(schedule, RETRY_OUTPUT_MS).unref();
+      pending = setTimeout(flush, RETRY_OUTPUT_MS).unref();
     }
-  };
-  const schedule = (): void => {
-    scheduled ??= setImmediate(flush);
   };
   process.on('exit', flush);
   return {
     write(line) {
-      if (unwritten.length > MAX_UNWRITTEN) dropped += 1;
+      if (unwritten.length > 0 && unwritten.length + lines.length > MAX_UNWRITTEN) dropped += 1;
       else lines += line;
-      schedule();
+      if (pending === undefined) pending = setImmediate(flush);
     },
   };
 }
