@@ -17,13 +17,7 @@ export function usePages<Path extends ListPath, Row>(
 ) {
   const found = useInfiniteQuery({
     queryKey: [path, query],
-    queryFn: async ({ pageParam, signal }) => {
-      const read = (cursor: string | undefined) => api.get(path, { ...query, cursor }, signal);
-      let page = await read(pageParam);
-      // Skips empty pages that have a cursor: settlement lines are read in stretches of time, and one may have no line.
-      while (rowsOf(page).length === 0 && page.nextCursor !== null) page = await read(page.nextCursor);
-      return page;
-    },
+    queryFn: ({ pageParam, signal }) => api.get(path, { ...query, cursor: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,

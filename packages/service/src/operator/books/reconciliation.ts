@@ -30,7 +30,7 @@ import {
   refusal,
 } from '../operator.js';
 import { orderOfLine, withOrders } from '../order-of-number.js';
-import { readPage } from '../paging.js';
+import { readPage, readPieces } from '../paging.js';
 import { requireActivePerson } from '../people/owner-sql.js';
 import { createNotFound, isDay, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
 import {
@@ -156,10 +156,12 @@ export async function pageDifferences(
     [A_DAY, 0],
     (after, limit) =>
       findStoredDifferences(database, { ...filter, after: after && [requireDay(after[0]), after[1]], limit }),
-    (one) => [one.day, Number(one.differenceNo)],
+    keyOfDifference,
   );
   return { rows: await withOrders(database, rows, ({ number }) => orderOfLine(number)), nextCursor };
 }
+
+const keyOfDifference = ({ day, differenceNo }: DifferenceView): DifferenceKey => [day, Number(differenceNo)];
 
 const readDifferenceFilter = (
   { paymentChannelCode, day, which = 'open' }: { readonly [F in keyof FilterInput]: FilterInput[F] | undefined },
@@ -182,14 +184,12 @@ export function exportDifferences(
   const filter = readDifferenceFilter(input, clock.now());
   return (async function* pieces() {
     yield CSV.header;
-    let after: DifferenceKey | undefined;
-    do {
-      const rows = await findStoredDifferences(database, { ...filter, after, limit: ROWS_PER_PIECE });
+    const read = (after: DifferenceKey | undefined) =>
+      findStoredDifferences(database, { ...filter, after, limit: ROWS_PER_PIECE });
+    for await (const rows of readPieces(read, keyOfDifference, ROWS_PER_PIECE)) {
       const named = await withOrders(database, rows, ({ number }) => orderOfLine(number));
       yield named.map((row) => CSV.toRow({ ...row, currency })).join('');
-      const last = rows.at(-1);
-      after = last && rows.length === ROWS_PER_PIECE ? [last.day, Number(last.differenceNo)] : undefined;
-    } while (after);
+    }
   })();
 }
 

@@ -239,7 +239,14 @@ export async function listRunItems(
 }
 
 const CSV = createCsvTable([
-  ...(['itemNo', 'subject', 'orderNo', 'amountCent', 'currency', 'status', 'result', 'finishedAt'] as const),
+  'itemNo',
+  'subject',
+  'orderNo',
+  'amountCent',
+  'currency',
+  'status',
+  'result',
+  'finishedAt',
 ]);
 
 /** Exports the items of a run with their results as CSV. A run has at most some thousand items. */
