@@ -64,7 +64,11 @@ function toText(io: Io, error: unknown): string {
 
 /** Suggests what to do after a missing response: the request may have been executed. */
 function tryAgain({ reason, idempotencyKey, attempts }: PerennialConnectionError): string[] {
-  if (reason === 'connection') return ['is the service running? Start it with npm start in its clone'];
+  if (reason === 'connection') {
+    return [
+      'is the service running at this address? To start a local sandbox, run npm start in a clone of the repository',
+    ];
+  }
   // 0 attempts: the client could not get a token, so the request was never sent.
   if (idempotencyKey === undefined || attempts === 0) return [];
   return [

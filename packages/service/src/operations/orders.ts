@@ -179,8 +179,11 @@ export const orderOperations = [
       amountCent: ['--amount-cent <n>', 'amount in cents (default: the whole rest)'],
       key: ['--key <text>', 'idempotency key: the same key is the same refund'],
       note: ['--note <text>', 'reason'],
-      keepBenefits: ['--keep-benefits', 'revoke no benefits; only for a part of the payment'],
-      outside: ['--outside', 'record a refund that was made outside, for example by bank transfer; nothing is sent'],
+      keepBenefits: ['--keep-benefits', 'revoke no benefits; only for a partial refund'],
+      outside: [
+        '--outside',
+        'record a refund that was made outside the service, for example by bank transfer; nothing is sent',
+      ],
       unsubscribe: ['--unsubscribe', 'unsubscribe the order in the same transaction'],
       withoutApproval: [
         '--without-approval <text>',

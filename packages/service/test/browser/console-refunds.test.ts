@@ -122,7 +122,7 @@ describe('a refund', () => {
     const page = await at.person('admin', 'eve');
     await page.goto(`/console/orders/${orderNo}`);
     const dialog = await refundDialog(page);
-    await dialog.getByLabel('Already refunded outside').check();
+    await dialog.getByLabel('Already refunded outside the service').check();
     await dialog.getByLabel('Unsubscribe the order too').check();
     await dialog.getByText('¥3.00 is recorded as refunded outside.').waitFor();
     await dialog.getByText('11 periods will be voided').waitFor();

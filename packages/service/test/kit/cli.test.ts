@@ -243,7 +243,9 @@ describe('errors', () => {
     const away = await run('products list --base-url http://127.0.0.1:1');
     expect(away).toMatchObject({
       status: 1,
-      err: expect.stringContaining('is the service running? Start it with npm start in its clone'),
+      err: expect.stringContaining(
+        'is the service running at this address? To start a local sandbox, run npm start in a clone',
+      ),
     });
     const inJson = await run('products list --base-url http://127.0.0.1:1 --json');
     expect(inJson).toMatchObject({ status: 1, err: '', json: { error: { name: 'NO_ANSWER', reason: 'connection' } } });

@@ -39,7 +39,7 @@ const useTexts = dictionary({
   note: ['Note', '说明'],
   noteHint: ['The reason. It is stored with the refund and in the audit log.', '退款原因，将记入退款单与审计日志。'],
   keepBenefits: ['Keep the benefits', '保留权益'],
-  outside: ['Already refunded outside: only record it', '已在系统外退款，仅登记'],
+  outside: ['Already refunded outside the service: only record it', '已在系统外退款，仅登记'],
   outsideHint: [
     'For example by bank transfer. Nothing is sent to the institution, and the channel is not notified.',
     '如银行转账。不会向支付机构发起退款，也不通知渠道。',
