@@ -220,7 +220,7 @@ describe('debits', () => {
   it('answer in time, and store a late result', async () => {
     const callMs = 299_792;
     const { institution, ask, taker, log } = await startWorld({ callMs, idleMs: 600 * SECOND });
-    // The deadline passes when the test says so: the book may take any time before the call.
+    // The test ends the deadline, because writing the book may take longer than a real deadline.
     const deadline = new AbortController();
     const { timeout } = AbortSignal;
     const timeouts = vi.spyOn(AbortSignal, 'timeout');

@@ -46,7 +46,7 @@ async function createReceiver(path: string): Promise<string> {
   return appId;
 }
 
-/** Writes events of the channel, and waits until each was pushed once and the health was stored. */
+/** Writes events of the channel, and waits until each was pushed once. */
 async function push(appId: string, count: number, eventType = 'order.status.changed'): Promise<void> {
   const written = await sql<{ id: string }>(
     `insert into events (channel_id, order_no, event_type, cycle_no, occurred_at, data)
@@ -127,6 +127,16 @@ it('each channel and each address is judged alone', async () => {
   await until('the alerts', async () => (await alerted()).length === wrong.length);
   // Accepted pushes to another address do not end the alert.
   await push(first, 10);
+  // A later push that fails is stored with the accepted pushes or after them.
+  const failures = async () => {
+    const [row] = await sql<{ failures: number }>('select failures from callback_urls where url = $1', [
+      addressOf('/payments'),
+    ]);
+    return row?.failures ?? 0;
+  };
+  const before = await failures();
+  await push(first, 1, 'payment.status.changed');
+  await until('the next failure', async () => (await failures()) > before);
   await jobsHaveRun();
   expect(await alerted()).toEqual(wrong);
 });

@@ -95,7 +95,7 @@ export function personOfFile(service: () => TestService, role: Role): ConsoleCli
   return later(() => client);
 }
 
-/** The delay of each answer of a slow database. Longer than the time that a list may take on a fast one. */
+/** The delay of each answer of the slow database. */
 const SLOW_MS = 150;
 
 /** Starts a node with the real time and a slow database, and returns a viewer of its console. */

@@ -87,12 +87,11 @@ describe('a log that cannot be written', () => {
     });
     const url = await serviceUrl(running);
     const client = channelClient(url, await fresh.demo());
-    const dropped = await until('a dropped line', async () => {
+    await until('a dropped line', async () => {
       await Promise.all(Array.from({ length: 40 }, () => client.call('products/list', {})));
       const metrics = await (await fetch(`${url}/metrics`)).text();
       return Number(/^perennial_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
     });
-    expect(dropped).toBeGreaterThan(0);
     expect(await statuses(url)).toEqual({ readyz: 200, healthz: 200, metrics: 200 });
     child.kill('SIGTERM');
     expect(await running.exited).toBe(0);

@@ -43,7 +43,7 @@ describe('migrations after the last release', () => {
   it('only add or are contracts, and hold no table lock for long', async () => {
     const migrations = (await readMigrations()).filter(({ version }) => version > LAST_RELEASED);
     const found = migrations.flatMap((one) => violationsOf(one).map((what) => `${one.name}: ${what}`));
-    // Older nodes take an absent text for an erased one, and so they take null.
+    // Nodes of the previous version treat a missing text as erased, so they also accept null.
     expect(found).toEqual([
       '000111_ended_setups_and_texts.sql: takes away: alter table audit_texts alter column texts drop not null',
     ]);
