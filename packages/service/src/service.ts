@@ -152,7 +152,7 @@ export interface ServiceDeps extends NodeSettings, NodeAddresses {
 const AUTH_FAILURES_PER_MINUTE = 600;
 
 export interface Service extends App {
-  /** Resolves when the node has compared its clock with the database's. */
+  /** Resolves after the first comparison of the clocks, even if it failed. */
   readonly clockCompared: Promise<void>;
   stop(): Promise<void>;
 }

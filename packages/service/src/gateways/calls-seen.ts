@@ -1,4 +1,4 @@
-/** The results of the calls to one remote side since the last call of `take`. Times are by performance.now(). */
+/** The results of the calls to one remote side since the last `flush`. Times are by performance.now(). */
 export interface CallsSeen {
   readonly answeredAt: number | undefined;
   /** The failed calls since the last answer: time of the first, time of the last, and their number. */

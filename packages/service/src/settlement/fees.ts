@@ -10,8 +10,8 @@ export interface Fees extends FeeTerms {
 }
 
 /**
- * Returns what is payable to the channel: its share, without what it has collected itself. Negative if the channel pays. Null
- * without terms.
+ * Returns the amount payable to the channel: its share minus the billed amounts, which it has collected itself. Negative
+ * if the channel pays. Null without terms.
  */
 export const payableOf = (fees: Fees | null, { billedCent }: Sums): number | null =>
   fees && fees.shareCent - billedCent;

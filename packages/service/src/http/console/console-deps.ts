@@ -7,7 +7,10 @@ import type { Transactional } from '../../platform/db/database.js';
 import type { SingleSignOnSettings } from '../../platform/settings/sign-in.js';
 import type { LargeBodies } from '../limits/large-bodies.js';
 
-/** `database` is for requests whose operator is not known yet. Each access is for one request. */
+/**
+ * `database` serves requests whose operator is not known yet. It is a getter: read it once per request, because each
+ * read returns a new handle.
+ */
 export interface ConsoleDeps extends Tools, SignInDeps {
   readonly operator: Omit<OperatorWithGateways, 'actor' | 'database'>;
   /** Returns the database within one operator's share of the console's connections. */

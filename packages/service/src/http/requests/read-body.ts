@@ -5,7 +5,7 @@ import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
-/** The body arrives more slowly than a large body must. */
+/** Thrown if a large body arrives below the minimum speed. */
 export class BodyTooSlow extends Rejection {
   constructor() {
     super('PARAM_INVALID', 'the request did not arrive in time');

@@ -59,8 +59,8 @@ export const findDependentUntil: Query<[one: string, other: string], string | un
 /**
  * Returns an admin who controls both operators: the admin has created or last reset both accounts without a second
  * admin, or one of them and is the other. That admin may still have the password, because no second admin knows of the
- * setup link. Accounts of support count however long ago this was. In pairs, accounts of other roles count for seven days;
- * `findDependentUntil` has the rule for one such account and its maker.
+ * setup link. An account of support counts however long ago it was made. An account of another role counts for seven days,
+ * and only if the same admin also made the other account: `findDependentUntil` covers an account and its maker.
  */
 export const findMakerAlone: Query<[one: string, other: string], { maker: string; account: string } | undefined> =
   declareFind({

@@ -195,10 +195,10 @@ export interface OrderListQuery {
 }
 
 /**
- * Returns the statement of a list: merges its sources, and looks up each order until `limit` orders match. Each source
- * is sorted, because PostgreSQL would otherwise read all of them before it sorts. The sources select only columns of their indexes, so that PostgreSQL prefers these to an index on the time alone, which may have
- * millions of other orders before the first. `offset 0` prevents a join that reads all orders. Each filter has its own
- * SQL text, and so its own plan.
+ * Returns the statement of a list: merges the sorted sources and looks up each order until `limit` orders match. Each
+ * source is sorted, because PostgreSQL otherwise reads all of them first. The sources select only columns of their own
+ * indexes, so that PostgreSQL prefers these to an index on time alone. `offset 0` prevents a join that reads all orders.
+ * Each filter has its own SQL text, and so its own plan.
  */
 export async function orderListQuery(
   db: Queryable,

@@ -45,7 +45,7 @@ export function createClockWatch({ database, clock, log, clockLimits }: ClockWat
     resolveFirstLook = resolve;
   });
 
-  /** Adds the time by which the clock has been set since the last comparison. */
+  /** Returns the skew, plus the time by which the clock was set since the last comparison. */
   const skewNow = () => skew + (clock.now() - performance.now() - offset) / 1000;
   const isWrong = () => verdict !== undefined && judge(skewNow()) === 'wrong';
 

@@ -133,8 +133,8 @@ export async function lockPeriodToRefund(
 }
 
 /**
- * Stores a new refund, or returns the refund with the same key. Ends the order before, if that was requested. The caller has checked the request with
- * `requireRefund`, and has locked the period.
+ * Stores a new refund, or returns the refund with the same key. If requested, first ends the order. The caller has
+ * checked the request with `requireRefund`, and has locked the period.
  */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
