@@ -12,7 +12,7 @@ import {
 } from './schemas/agreements.js';
 import { AuthTokenRequest, Token } from './schemas/auth.js';
 import { ChannelSetData, ChannelSetRequest, channelSetChecks } from './schemas/channel-settings.js';
-import { PagingRequest, pagingChecks, refuseCardNumber } from './schemas/common.js';
+import { PagingRequest, pagingChecks } from './schemas/common.js';
 import {
   EventsListData,
   EventsListRequest,
@@ -31,7 +31,6 @@ import {
   OrdersListRequest,
   OrdersQueryRequest,
   OrdersUnsubscribeRequest,
-  ordersUnsubscribeChecks,
 } from './schemas/orders.js';
 import { OrdersAdvanceRequest, ordersAdvanceChecks } from './schemas/orders-advance.js';
 import { ordersCreateChecks } from './schemas/orders-create-checks.js';
@@ -187,7 +186,7 @@ export const ENDPOINTS = {
     write: true,
     request: OrdersUnsubscribeRequest,
     response: MainOrder,
-    check: ordersUnsubscribeChecks,
+    check: orderReferenceChecks,
     codes: ['SUBSCRIPTION_NOT_FOUND', 'SUBSCRIPTION_ALREADY_COMPLETED', 'SUBSCRIPTION_FIRST_PAYMENT_PENDING'],
   }),
   'payments/query': endpoint('payments/query', {
@@ -228,7 +227,6 @@ export const ENDPOINTS = {
     write: true,
     request: PaymentsRefundRequest,
     response: PaymentsRefundData,
-    check: ({ reason }) => refuseCardNumber('reason', reason),
     codes: ['SUBSCRIPTION_NOT_FOUND', 'SETTLEMENT_MODE_MISMATCH'],
   }),
   'sandbox/events/pull': endpoint('sandbox/events/pull', {

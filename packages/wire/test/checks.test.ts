@@ -138,12 +138,6 @@ describe('card numbers in free texts', () => {
     ['４１１１１１１１１１１１１１１１', '411111******1111'],
   ])('are masked: %s', (text, masked) => {
     expect(maskCardNumbers(text)).toBe(masked);
-    const refusal = paramInvalid('reason must not contain a card number');
-    for (const name of ['orders/unsubscribe', 'sandbox/payments/refund'] as const) {
-      expect(() => check(name, { orderNo: '1', reason: text })).toThrow(refusal);
-    }
-    const detail = 'channelAgreementRef must not contain a card number';
-    expect(() => check('orders/create', withReference(orderB, text))).toThrow(paramInvalid(detail));
   });
 
   /** A wrong check digit; no issuer's prefix; 12 and 20 digits; groups with two spaces; digits of a longer group. */
@@ -157,6 +151,5 @@ describe('card numbers in free texts', () => {
     '94111111111111111 1',
   ])('are not seen in %s', (text) => {
     expect(maskCardNumbers(text)).toBe(text);
-    expect(() => check('orders/unsubscribe', { orderNo: '1', reason: text })).not.toThrow();
   });
 });

@@ -137,8 +137,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
   'OrdersCreateRequest.bindOrderNo': 'Required in A.1, must be absent otherwise: a binding that is `BIND_SUCCESS`.',
   'OrdersCreateRequest.sharedAgreement':
     'Required in A.2, must be absent otherwise: your agreement at the payment institution.',
-  'OrdersCreateRequest.channelAgreementRef':
-    'B only: any text of yours without a card number. The service stores it. Ignored in A.',
+  'OrdersCreateRequest.channelAgreementRef': 'B only: any text of yours. The service stores it. Ignored in A.',
   'OrdersCreateRequest.channelUserId':
     "Your id of the user. Required in A.2 and B. Optional in A.1: it must equal the binding's.",
   'OrdersCreateRequest.mobileEncrypted':
@@ -154,7 +153,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
 
   'OrdersListRequest.cycleType': 'Only orders with one period, or only orders with several. Default: both.',
   'OrdersListData.orders': 'The orders.',
-  'OrdersUnsubscribeRequest.reason': 'Any text without a card number, stored for the operators.',
+  'OrdersUnsubscribeRequest.reason': 'Any text, stored for the operators. Card numbers in it are masked.',
 
   'PaymentsQueryRequest.paymentOrderNo': 'Payment number of the period, from `paymentRecords`.',
   'ClaimRecord.claimNo': 'Number of the claim.',
@@ -187,7 +186,7 @@ export const OWN_FIELDS: Readonly<Record<string, string>> = {
 
   'PaymentsRefundRequest.paymentOrderNo': 'Payment number of a paid period of an order in mode A.',
   'PaymentsRefundRequest.amountCent': 'Amount to refund, in cents. Default: all that is left.',
-  'PaymentsRefundRequest.reason': 'Any text without a card number, stored with the refund.',
+  'PaymentsRefundRequest.reason': 'Any text, stored with the refund. Card numbers in it are masked.',
   'PaymentsRefundData.refundStatus':
     'Result of this refund: `SUCCESS`, `FAIL` if the institution refused it, `PROCESSING` if there is no result yet.',
   'PaymentsRefundData.refundFailReason': "The institution's reason for a refusal, else null.",

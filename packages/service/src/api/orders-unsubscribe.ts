@@ -1,4 +1,4 @@
-import { type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
+import { maskCardNumbers, type OrdersUnsubscribeRequest, Rejection } from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { Clock } from '../platform/clock.js';
 import { createOrderDescription, type OrderDescription } from '../subscriptions/domain/orders/order-description.js';
@@ -16,7 +16,8 @@ export function createOrdersUnsubscribeAction(clock: Clock): Action<OrdersUnsubs
       if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
       if (order.status === 'COMPLETED') throw new Rejection('SUBSCRIPTION_ALREADY_COMPLETED');
       if (isLongAnswer(order.totalCycles)) place.reserve();
-      const by = { source: 'CHANNEL', reason: request.reason ?? null } as const;
+      const reason = request.reason === undefined ? null : maskCardNumbers(request.reason);
+      const by = { source: 'CHANNEL', reason } as const;
       const ended = await endOrder(tx, order, by, clock.now());
       const payments = await findPayments(tx, ended.orderNo);
       return once.finish(tx, answer(createOrderDescription(ended, payments, null)));

@@ -1,4 +1,10 @@
-import { type PaymentsRefundData, type PaymentsRefundRequest, type RefundStatus, Rejection } from '@perennial/wire';
+import {
+  maskCardNumbers,
+  type PaymentsRefundData,
+  type PaymentsRefundRequest,
+  type RefundStatus,
+  Rejection,
+} from '@perennial/wire';
 import type { Action } from '../catalog/action.js';
 import type { RefundOutcome } from '../gateways/gateway.js';
 import type { Queryable, Transactional } from '../platform/db/database.js';
@@ -28,7 +34,7 @@ export type RefundPaymentDeps = Pick<ApiDeps, 'gateways' | 'clock'>;
 export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<PaymentsRefundRequest, PaymentsRefundData> {
   const { gateways, clock } = deps;
   return async ({ channel, database, once, answer }, request) => {
-    const { paymentOrderNo, reason } = request;
+    const { paymentOrderNo, reason = '' } = request;
     const begin = () =>
       database.transaction(async (tx) => {
         const period = await requirePeriod(tx, channel.channelId, paymentOrderNo);
@@ -36,7 +42,7 @@ export function createPaymentsRefundAction(deps: RefundPaymentDeps): Action<Paym
           approvalId: null,
           amountCent: requireAmount(period, request.amountCent),
           key: null,
-          note: reason || null,
+          note: maskCardNumbers(reason) || null,
           keepBenefits: false,
           requestedBy: `channel:${channel.appId}`,
           startedAt: clock.now(),

@@ -191,8 +191,11 @@ export const paymentOperations = [
     summary: 'The result of each item of a bulk run as CSV',
     query: schemas.bulkItemsFilter,
     answer: schemas.bulkItems,
-    run: async (operator, input) =>
-      createCsvAnswer(datedName(operator, `bulk-run-${input.runId}`), await exportRunItems(operator, input)),
+    run: async (operator, input, { person }) =>
+      createCsvAnswer(
+        datedName(operator, `bulk-run-${input.runId}`),
+        await exportRunItems(operator, input, person.role),
+      ),
   }),
   operation({
     method: 'POST',

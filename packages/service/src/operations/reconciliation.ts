@@ -87,8 +87,8 @@ export const reconciliationOperations = [
     summary: 'All matching differences as CSV',
     query: schemas.differenceFilter,
     answer: schemas.differences,
-    run: async (operator, input) =>
-      createCsvAnswer(datedName(operator, 'differences'), exportDifferences(operator, input)),
+    run: async (operator, input, { person }) =>
+      createCsvAnswer(datedName(operator, 'differences'), exportDifferences(operator, input, person.role)),
   }),
   command({
     usage: 'reconciliation differences',

@@ -18,6 +18,7 @@ export function maskMobile(mobile: string): string {
  */
 const WRITTEN = new Set([
   'answer',
+  'closingNote',
   'comment',
   'decisionNote',
   'detail',
@@ -80,13 +81,18 @@ const OF_CHANNEL = new Set(['channelAgreementRef', 'externalOrderNo']);
 
 /** Masks card numbers in the free texts of an answer, and mobile numbers for roles that may not see them. */
 export function maskTexts<T>(answer: T, role: Role): T {
+  const mask = (text: string) => {
+    const masked = maskCardNumbers(text);
+    return role === 'viewer' ? masked.replaceAll(WRITTEN_MOBILE, '$1$2****$3') : masked;
+  };
   return JSON.parse(
     JSON.stringify(answer, (name, value) => {
+      // The values of a text that a page translates. They repeat parts of the text.
+      if (name === 'values' && Array.isArray(value))
+        return value.map((one) => (typeof one === 'string' ? mask(one) : one));
       if (typeof value !== 'string') return value;
       if (OF_CHANNEL.has(name)) return maskCardNumbers(value);
-      if (!WRITTEN.has(name)) return value;
-      const masked = maskCardNumbers(value);
-      return role === 'viewer' ? masked.replaceAll(WRITTEN_MOBILE, '$1$2****$3') : masked;
+      return WRITTEN.has(name) ? mask(value) : value;
     }),
   );
 }

@@ -86,6 +86,19 @@ describe('reconciliation', () => {
     expect((await finance.post('/differences/none/close', { note: 'x' })).status).toBe(404);
   });
 
+  it('masks mobile numbers in closing notes for viewers, in lists and exports', async () => {
+    await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, csv: statement('999999999999000101') });
+    const [{ differenceNo }] = (await viewer.get('/differences')).body.differences;
+    await finance.post(`/differences/${differenceNo}/close`, { note: 'called 13812345678' });
+    for (const [client, note] of [
+      [viewer, 'called 138****5678'],
+      [finance, 'called 13812345678'],
+    ] as const) {
+      expect((await client.get('/differences?which=all')).body.differences).toMatchObject([{ closingNote: note }]);
+      expect((await client.get('/differences.csv?which=all')).body).toContain(`,${note},`);
+    }
+  });
+
   it('exports differences with their amounts as a spreadsheet needs them', async () => {
     await finance.post('/reconciliations', { paymentChannelCode: 'PAY', day, csv: statement('999999999999000101') });
     const { headers, body } = await viewer.get('/differences.csv?paymentChannelCode=PAY');

@@ -480,6 +480,16 @@ describe('a run that refunds', () => {
       new RegExp(`^2,${orders[1]}-1,${orders[1]},10\\.00,CNY,DONE,refund R\\d+ is SUCCESS,`),
     );
     expect(rest).toHaveLength(2);
+    await on.sql(`update bulk_items set result = 'the debit failed: call 13912345678' where run_id = $1`, [
+      started.runId,
+    ]);
+    for (const path of ['items', 'items/csv']) {
+      const seen = async (client: typeof on.viewer) => {
+        const { body } = await client.get(`/bulk/${started.runId}/${path}`);
+        return [...new Set(JSON.stringify(body).match(/139....5678/g))];
+      };
+      expect([await seen(on.viewer), await seen(on.ann)]).toEqual([['139****5678'], ['13912345678']]);
+    }
     const [refund] = await on.sql('select requested_by, request_key, note from refunds where order_no = $1', [
       orders[0],
     ]);

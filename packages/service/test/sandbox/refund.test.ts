@@ -19,14 +19,15 @@ describe('sandbox/payments/refund', () => {
     expect(part.data).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: 90 });
     const became = { refundStatus: 'SUCCESS', refundFailReason: null };
     expect(part.data).toEqual({ ...(await on.queryPeriod(orderNo)), ...became });
-    const rest = await refund(periodNo(orderNo));
+    const rest = await refund(periodNo(orderNo), { reason: 'to 4111 1111 1111 1111' });
     expect(rest.data).toMatchObject({ paymentStatus: 'REFUND_FULL', refundAmountCent: rest.data.amountCent });
     expect(await toldAbout(database, orderNo)).toEqual(['SUCCESS', 'ACTIVE', 'REFUND_PART', 'REFUND_FULL']);
     expect(on.bank.asked.map(({ amountCent }) => amountCent)).toEqual([90, rest.data.amountCent - 90]);
+    // A card number in a reason is stored masked.
     const stored = await database.query('select requested_by, note from refunds order by refund_seq');
     expect(stored).toEqual([
       { requested_by: 'channel:test_demo', note: 'a rehearsal' },
-      { requested_by: 'channel:test_demo', note: null },
+      { requested_by: 'channel:test_demo', note: 'to 411111******1111' },
     ]);
   });
 

@@ -1,4 +1,3 @@
-import { holdsCardNumber } from '../card-numbers.js';
 import { DEFAULT_PAGE, DEFAULT_PAGE_SIZE, MAX_PAGE, MAX_PAGE_SIZE, MAX_STRING_LENGTH } from '../limits.js';
 import { Rejection } from '../rejection.js';
 import { type AnySchema, type Static, Type } from './type.js';
@@ -12,11 +11,6 @@ export const MaybeEmptyText = Type.String({ maxLength: MAX_STRING_LENGTH, patter
 
 /** Checks only the length, because unreadable ciphertext has its own result code. */
 export const Encrypted = Type.String({ maxLength: MAX_STRING_LENGTH });
-
-/** Throws if a free text contains a card number, because operators read it. The message does not repeat the text. */
-export function refuseCardNumber(field: string, text: string | null | undefined): void {
-  if (text && holdsCardNumber(text)) throw new Rejection('PARAM_INVALID', `${field} must not contain a card number`);
-}
 
 export const OutText = Type.String({ maxLength: MAX_STRING_LENGTH });
 /** A 64-bit number in a response. It is a string, because JSON numbers lose precision beyond 53 bits. */

@@ -1,6 +1,6 @@
 import { MAX_STRING_LENGTH } from '../limits.js';
 import { Rejection } from '../rejection.js';
-import { refuseCardNumber, STORABLE } from './common.js';
+import { STORABLE } from './common.js';
 import type { OrdersCreateRequest } from './orders.js';
 
 /** The agreement and the user of a new order, in one of three forms. */
@@ -66,5 +66,4 @@ function checkAgreementReference(value: unknown): void {
   if (!new RegExp(STORABLE, 'u').test(value)) {
     throw new Rejection('PARAM_INVALID', 'channelAgreementRef contains a character that is not allowed');
   }
-  refuseCardNumber('channelAgreementRef', value);
 }

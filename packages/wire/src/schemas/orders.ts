@@ -10,11 +10,10 @@ import {
   OutText,
   pageFields,
   pagingFields,
-  refuseCardNumber,
   Text,
   Time,
 } from './common.js';
-import { orderReferenceChecks, orderReferenceFields } from './order-reference.js';
+import { orderReferenceFields } from './order-reference.js';
 import { PaymentRecord } from './payments.js';
 import { SharedAgreement } from './shared-agreement.js';
 import { type Static, Type } from './type.js';
@@ -75,8 +74,3 @@ export const OrdersUnsubscribeRequest = Type.Object({
   reason: Type.Optional(MaybeEmptyText),
 });
 export type OrdersUnsubscribeRequest = Static<typeof OrdersUnsubscribeRequest>;
-
-export function ordersUnsubscribeChecks(body: OrdersUnsubscribeRequest): void {
-  orderReferenceChecks(body);
-  refuseCardNumber('reason', body.reason);
-}

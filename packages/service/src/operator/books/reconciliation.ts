@@ -21,6 +21,7 @@ import {
 import { readStatementFromGateway, withoutOtherCells, withStatement } from '../../reconciliation/statement.js';
 import { readStatementFromCsv } from '../../reconciliation/statement-csv.js';
 import { recordAudit } from '../audit/audit.js';
+import { maskTexts } from '../masking.js';
 import {
   type Changed,
   inTransaction,
@@ -32,6 +33,7 @@ import {
 import { orderOfLine, withOrders } from '../order-of-number.js';
 import { readPage, readPieces } from '../paging.js';
 import { requireActivePerson } from '../people/owner-sql.js';
+import type { Role } from '../people/roles.js';
 import { createNotFound, isDay, requireFound, requireInteger, requireName, requirePastDay } from '../rules.js';
 import {
   difference,
@@ -180,6 +182,7 @@ const ROWS_PER_PIECE = 1_000;
 export function exportDifferences(
   { database, clock, currency = DEFAULT_CURRENCY }: OperatorWithClock,
   input: FilterInput,
+  role: Role,
 ): AsyncIterable<string> {
   const filter = readDifferenceFilter(input, clock.now());
   return (async function* pieces() {
@@ -188,7 +191,9 @@ export function exportDifferences(
       findStoredDifferences(database, { ...filter, after, limit: ROWS_PER_PIECE });
     for await (const rows of readPieces(read, keyOfDifference, ROWS_PER_PIECE)) {
       const named = await withOrders(database, rows, ({ number }) => orderOfLine(number));
-      yield named.map((row) => CSV.toRow({ ...row, currency })).join('');
+      yield maskTexts(named, role)
+        .map((row) => CSV.toRow({ ...row, currency }))
+        .join('');
     }
   })();
 }

@@ -1,4 +1,3 @@
-import { maskCardNumbers } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { createReportText, type ReportFormat } from '../../settlement/report-format.js';
 import type { SettlementLine } from '../../settlement/settlement-lines-sql.js';
@@ -45,9 +44,7 @@ export async function writeSettlementReport(
       tx,
       { appId, channelId, month, bounds, now, currency, findState: (db) => findMonthState(db, month, channelId) },
       async (lines) => {
-        const chosen = lines
-          .filter((line) => matches(line, filter))
-          .map((line) => ({ ...line, externalOrderNo: maskCardNumbers(line.externalOrderNo) }));
+        const chosen = lines.filter((line) => matches(line, filter));
         if (chosen.length > 0) await write(text.lines(chosen));
       },
     ),

@@ -6,7 +6,7 @@ import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit/audit.js';
 import { recordLimited } from '../audit/trace-read.js';
-import { maskUserId } from '../masking.js';
+import { maskTexts, maskUserId } from '../masking.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
 import { countNames, NO_EFFECTS, type Preview } from '../orders/previews.js';
 import { type PageInput, readPage } from '../paging.js';
@@ -253,13 +253,16 @@ const CSV = createCsvTable([
 export async function exportRunItems(
   { database, currency = DEFAULT_CURRENCY }: Operator,
   { runId, status }: { readonly runId: string; readonly status?: string | undefined },
+  role: Role,
 ): Promise<AsyncIterable<string>> {
   const id = parseRunId(runId);
   if (!(await findRun(database, id))) throw createNotFound('run', runId);
   const items = await findItems(database, id, status, undefined, MAX_ITEMS);
   return (async function* pieces() {
     yield CSV.header;
-    yield items.map((item) => CSV.toRow({ ...item, currency })).join('');
+    yield maskTexts(items, role)
+      .map((item) => CSV.toRow({ ...item, currency }))
+      .join('');
   })();
 }
 
