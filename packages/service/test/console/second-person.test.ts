@@ -412,7 +412,7 @@ describe('bridges, prices, addresses and secrets', () => {
     const supplierKey = Buffer.from(newKey(), 'base64');
     await setFulfilment(on.operator, { benefitCode: code, kind: 'supplier', supplierUrl, supplierKey });
     await setFrameOrigins(on.operator, { appId, origins: ['https://shop.example'] });
-    await setIpAllowList(on.operator, { appId, ranges: ['127.0.0.0/8'] });
+    await setIpAllowList(on.operator, { appId, ranges: ['127.0.0.0/8', '10.0.0.0/8'] });
     await setBranding(on.operator, { appId, shopUrl: 'https://shop.example/' });
     await setPresentation(on.operator, { benefitCode: code, useUrl: 'https://shop.example/use' });
     const stored = () =>
@@ -446,7 +446,8 @@ describe('bridges, prices, addresses and secrets', () => {
       await ada.put(`/payment-channels/${code}`, { commonNumbers: true }),
       await ada.put(`/channels/${appId}`, { frameOrigins: ['https://shop.example', 'https://thief.example'] }),
       await ada.put(`/channels/${appId}`, { ipAllowList: [] }),
-      await ada.put(`/channels/${appId}`, { ipAllowList: ['0.0.0.0/0'] }),
+      await ada.put(`/channels/${appId}`, { ipAllowList: ['0.0.0.0/1', '128.0.0.0/1'] }),
+      await ada.put(`/channels/${appId}`, { ipAllowList: ['127.0.0.0/8', '10.0.0.0/8', '198.51.100.7'] }),
       await ada.put(`/channels/${appId}/branding`, { shopUrl: 'https://thief.example/' }),
       await ada.put(`/channels/${appId}/branding`, { termsUrl: 'https://thief.example/' }),
       await ada.put(`/channels/${appId}/branding`, { support: 'https://thief.example/' }),
@@ -481,8 +482,11 @@ describe('bridges, prices, addresses and secrets', () => {
     expect((await ada.put(`/benefits/${code}/presentation`, presentation)).body).toMatchObject({ changed: true });
     const branding = { shopUrl: 'https://shop.example/vip', support: '400 000 0000', accent: '#0a6b4b' };
     expect((await ada.put(`/channels/${appId}/branding`, branding)).body).toMatchObject({ changed: true });
-    const removed = { frameOrigins: [], ipAllowList: ['127.0.0.1/32', '10.0.0.0/8'] };
+    const removed = { frameOrigins: [], ipAllowList: ['127.0.0.0/8'] };
     expect((await ada.put(`/channels/${appId}`, removed)).body).toMatchObject({ changed: true });
+    await setIpAllowList(on.operator, { appId, ranges: [] });
+    const first = { ipAllowList: ['127.0.0.0/8', '198.51.100.7'] };
+    expect((await ada.put(`/channels/${appId}`, first)).body).toMatchObject({ changed: true });
     const limits = { limits: { ratePerSecond: 20_000, rateBurst: 40_000 } };
     expect((await ada.put(`/channels/${appId}`, limits)).body).toMatchObject({ changed: true });
   });

@@ -49,9 +49,10 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
   'channel.set-callback': () => true,
   'channel.set-fees': () => true,
   'channel.set-branding': leadsToNewHost,
-  'channel.set-frame-origins': ({ from, to }) => (to as string[]).some((one) => !(from as string[]).includes(one)),
-  'channel.set-ip-list': ({ to }) =>
-    (to as string[]).length === 0 || (to as string[]).some((one) => one.endsWith('/0')),
+  'channel.set-frame-origins': addsToList,
+  // An empty list allows every address.
+  'channel.set-ip-list': ({ from, to }) =>
+    (to as string[]).length === 0 || ((from as string[]).length > 0 && addsToList({ from, to })),
   'user.change-mobile': () => true,
   'user.export': () => true,
   'user.erase': () => true,
@@ -60,6 +61,10 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
 const rankOf = (role: unknown) => ROLES.indexOf(role as Role);
 
 const supplierUrlOf = (side: unknown) => (side as { readonly supplierUrl: string | null }).supplierUrl;
+
+function addsToList({ from, to }: AuditEntry['detail']): boolean {
+  return (to as string[]).some((one) => !(from as string[]).includes(one));
+}
 
 /** Returns true if a link for users leads to another host than before. */
 function leadsToNewHost({ from, to }: AuditEntry['detail']): boolean {
