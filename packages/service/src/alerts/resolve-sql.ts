@@ -63,7 +63,9 @@ const ALERT_ENDS: {
   'debit-contradiction': 'only a person can judge',
   'debit-after-unsubscribe': {
     when: `exists (select from payments t, (select ${NUMBER} as part) n
-      where t.order_no = n.part[1] and t.cycle_no = n.part[2] and t.status = 'REFUND_FULL')`,
+      where t.order_no = n.part[1] and t.cycle_no = n.part[2]
+        and (t.status = 'REFUND_FULL' or t.amount_cent <= (select sum(r.amount_cent) from refunds r
+          where r.order_no = t.order_no and r.cycle_no = t.cycle_no and r.status in ('SUCCESS', 'OUTSIDE'))))`,
   },
   'refund-unknown-for-a-day': { when: existsForNumber('refunds', 'refund_seq', `t.status <> 'STARTED'`) },
   'refund-wrong-amount': { when: existsForNumber('refunds', 'refund_seq', 't.settled_at > a.last_seen_at') },
@@ -72,7 +74,8 @@ const ALERT_ENDS: {
       'refunds',
       'refund_seq',
       `exists (select from refunds later where later.order_no = t.order_no and later.cycle_no = t.cycle_no
-         and later.refund_seq > t.refund_seq and later.status = 'SUCCESS' and later.amount_cent >= t.amount_cent)`,
+         and later.refund_seq > t.refund_seq and later.status in ('SUCCESS', 'OUTSIDE')
+         and later.amount_cent >= t.amount_cent)`,
     ),
   },
   'refund-contradiction': 'only a person can judge',

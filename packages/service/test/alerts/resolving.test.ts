@@ -79,6 +79,14 @@ describe('a debit', () => {
     await endsWith(db, `debit-after-unsubscribe ${number}`, () =>
       db.query(`update payments set status = 'REFUND_FULL'`),
     );
+    await db.query(`update payments set status = 'REFUND_PART'`);
+    await putRefund(db, { orderNo: ORDER, amountCent: 990 });
+    await putRefund(db, { orderNo: ORDER, refundSeq: 2, amountCent: 1000, status: 'FAIL' });
+    await db.query('truncate alerts');
+    await raiseAlert(db, 'debit-after-unsubscribe', number, 'x');
+    await endsWith(db, `debit-after-unsubscribe ${number}`, () =>
+      putRefund(db, { orderNo: ORDER, refundSeq: 3, amountCent: 1000, status: 'OUTSIDE' }),
+    );
   });
 });
 
@@ -93,12 +101,12 @@ describe('a refund', () => {
     expect(await resolveEndedAlerts(db)).toBe(2);
   });
 
-  it('that was refused, once another of at least that amount has succeeded', async () => {
+  it.each(['SUCCESS', 'OUTSIDE'] as const)('that was refused, once another of that amount is %s', async (status) => {
     const { database: db } = books.fresh;
     const number = await putRefund(db, { orderNo: ORDER, status: 'FAIL' });
     await putRefund(db, { orderNo: ORDER, refundSeq: 2, amountCent: 499 });
     await raiseAlert(db, 'refund-refused', number, 'x');
-    await endsWith(db, `refund-refused ${number}`, () => putRefund(db, { orderNo: ORDER, refundSeq: 3 }));
+    await endsWith(db, `refund-refused ${number}`, () => putRefund(db, { orderNo: ORDER, refundSeq: 3, status }));
   });
 });
 

@@ -69,7 +69,7 @@ export interface AttemptRow {
   readonly cycleNo?: number;
   readonly tryNo?: number;
   readonly amountCent?: number;
-  readonly status?: 'STARTED' | 'SUCCESS' | 'FAIL';
+  readonly status?: 'STARTED' | 'SUCCESS' | 'FAIL' | 'OUTSIDE';
   readonly paymentChannelCode?: string;
   /** For a success: when the institution booked it. */
   readonly paidAt?: number;
