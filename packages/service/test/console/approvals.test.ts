@@ -178,6 +178,25 @@ describe('a refund with an unsubscribe', () => {
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
     expect(await on.queryPeriod(orderNo)).toMatchObject({ refundAmountCent: 900 });
   });
+
+  it.each([
+    ['refund-declined', (id: string) => on.bob.post(`/approvals/${id}/decline`)],
+    ['refund-withdrawn', (id: string) => on.admin.post(`/approvals/${id}/withdraw`)],
+    [
+      'refund-not-made',
+      async (id: string, orderNo: string) => {
+        await on.refund({ orderNo, cycleNo: 1 });
+        return on.bob.post(`/approvals/${id}/approve`);
+      },
+    ],
+  ])('does not end the order if the same request is repeated after %s', async (code, decide) => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.admin, orderNo, { amountCent: 1001 })).body;
+    expect((await decide(approvalId, orderNo)).status).toBe(200);
+    const again = await ask(on.admin, orderNo, { amountCent: 1001, unsubscribe: true });
+    expect([again.status, again.body.code]).toEqual([409, code]);
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
+  });
 });
 
 describe('a refund above the limit', () => {

@@ -56,8 +56,11 @@ export async function requestRefund(
     const unsubscribe = async () =>
       asked.unsubscribe && (await unsubscribeLocked(tx, operator, period.order, asked.note));
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
-    if (waiting) await unsubscribe();
-    if (waiting) return { approval: requireSameRequest(waiting, asked, operator.currency), changed: false };
+    if (waiting) {
+      const approval = requireNotRefused(requireSameRequest(waiting, asked, operator.currency));
+      await unsubscribe();
+      return { approval, changed: false };
+    }
     const amountCent = requireAskableAmount(
       period,
       asked.amountCent,
@@ -143,26 +146,32 @@ function requireSameRequest(
   )`the key ${quoted(key)} was already used to request a refund of ${formatAmount(approval.amountCent, currency)}`;
 }
 
+/** Throws if the request was declined or withdrawn, or if the approved refund was not made. */
+function requireNotRefused(approval: Approval): Approval {
+  const { status, decidedBy, result } = approval;
+  if (status === 'DECLINED') throw refusal('refund-declined')`${decidedBy} has declined this refund`;
+  if (status === 'WITHDRAWN') throw refusal('refund-withdrawn')`${decidedBy} has withdrawn the request for this refund`;
+  if (status === 'FAILED') {
+    throw refusal('refund-not-made')`${decidedBy} has approved this refund, but it was ${result}`;
+  }
+  return approval;
+}
+
 /**
  * Answers a refund request that has an approval. While the approval waits, answers with the approval. Later, answers
  * with the refund. If the approver's process died before it made the refund, makes the refund now. Throws if the
- * request was declined or withdrawn, or if the refund was not made.
+ * refund is not made.
  */
 async function answerApproval(
   operator: OperatorWithGateways,
   { approval, changed }: { readonly approval: Approval; readonly changed: boolean },
   refundAgain: () => Promise<RequestedRefund>,
 ): Promise<RequestedRefund> {
-  const { approvalId, amountCent, status, decidedBy } = approval;
+  const { approvalId, amountCent, status } = approval;
   if (status === 'WAITING') {
     return { status, refundNo: null, approvalId: String(approvalId), amountCent, paymentStatus: null, changed };
   }
-  if (status === 'DECLINED') throw refusal('refund-declined')`${decidedBy} has declined this refund`;
-  if (status === 'WITHDRAWN') throw refusal('refund-withdrawn')`${decidedBy} has withdrawn the request for this refund`;
-  const { status: outcome, result } = await carryOut(operator, approval);
-  if (outcome === 'FAILED') {
-    throw refusal('refund-not-made')`${decidedBy} has approved this refund, but it was ${result}`;
-  }
+  const { result } = requireNotRefused(await carryOut(operator, approval));
   if (result === null || parseRefundNo(result) === undefined) throw new OperatorError(result ?? 'not known yet');
   return refundAgain();
 }
