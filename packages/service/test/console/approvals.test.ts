@@ -292,6 +292,19 @@ describe('a refund above the limit', () => {
     expect((await ask(on.ann, orderNo, goodwill)).body).toMatchObject({ status: 'SUCCESS', changed: false });
   });
 
+  it('is not reported as failed if a node of the previous version has made it without keeping the benefits', async () => {
+    const orderNo = await on.paidOrder();
+    const { approvalId } = (await ask(on.ann, orderNo, { amountCent: 1500, keepBenefits: true })).body;
+    await on.sql(
+      `update approvals set status = 'APPROVED', decided_by = 'bob', decided_at = now() where approval_id = $1`,
+      [approvalId],
+    );
+    const { refundNo } = await on.refund({ orderNo, cycleNo: 1, amountCent: 1500, key: 'k1' });
+    await on.finishApproved();
+    expect(await approvalsOf(on.ann, orderNo)).toMatchObject([{ status: 'APPROVED', result: refundNo }]);
+    expect(booked()).toBe(1500);
+  });
+
   it('that is approved ten times concurrently is made once', async () => {
     const orderNo = await on.paidOrder();
     const { approvalId } = (await ask(on.ann, orderNo)).body;

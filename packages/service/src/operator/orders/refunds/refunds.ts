@@ -196,10 +196,13 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
   return { order, payment, refunds: await findRefundsOfPeriod(db, { orderNo: order.orderNo, cycleNo }) };
 }
 
-/** Returns the refund with the same idempotency key. Throws if it differs from the requested one. */
+/**
+ * Returns the refund with the same idempotency key. Throws if it differs from the requested one. For an approved refund
+ * ignores `keepBenefits`, because a node of the previous version does not know it and makes the refund without it.
+ */
 export function findRefundOfKey(
   refunds: readonly Refund[],
-  { key, amountCent, keepBenefits = false, outside = false }: RefundInput,
+  { key, amountCent, keepBenefits = false, outside = false, approval }: RefundInput,
   currency: string | undefined,
 ): Refund | undefined {
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
@@ -208,7 +211,7 @@ export function findRefundOfKey(
       'refund-key-used',
     )`the key ${quoted(same.key ?? '')} was already used for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
   }
-  if (same && (keepBenefits !== same.keepBenefits || outside !== (same.status === 'OUTSIDE'))) {
+  if (same && ((!approval && keepBenefits !== same.keepBenefits) || outside !== (same.status === 'OUTSIDE'))) {
     throw createOtherOptions(same.key ?? '');
   }
   return same;
