@@ -163,7 +163,11 @@ function lostConnection(error: unknown): undefined {
 async function pages(client: ChannelClient): Promise<Button[]> {
   const buttons: Button[] = [];
   for (let n = 0; n < CLAIMS / 2; n += 1) {
-    const { data } = await client.call('orders/create', collectRequest(client, { productCode: 'BOTH' }));
+    // A busy machine may refuse a request for a moment.
+    const data = await until(
+      'an order',
+      async () => (await client.call('orders/create', collectRequest(client, { productCode: 'BOTH' }))).data,
+    );
     const page = await get(`http://127.0.0.1:${port}`, data.redeemUrl.replace('https://pay.example', ''));
     for (const [position, name] of ['Film', 'Music'].entries()) {
       const claim = claimsOf(page).get(`${name} 1`);
