@@ -5,7 +5,6 @@ import { NotBegun } from '../../platform/db/sharing/caller.js';
 import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
 import { ListTooLong } from '../../platform/lists/list-page.js';
 import { redactSecrets } from '../../platform/log/log.js';
-import { BodyTooSlow } from '../requests/read-body.js';
 import { RateLimited } from './minute-limit.js';
 
 declare module 'fastify' {
@@ -24,6 +23,13 @@ declare module 'fastify' {
     why?: string;
     /** Reason why the answer was not fully sent. Unset if it was sent, or if the client hung up. */
     cut?: 'slow' | 'fault' | 'stopping';
+  }
+}
+
+/** Thrown if a large body arrives below the minimum speed. */
+export class BodyTooSlow extends Rejection {
+  constructor() {
+    super('PARAM_INVALID', 'the request did not arrive in time');
   }
 }
 

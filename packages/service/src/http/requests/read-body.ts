@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Rejection } from '@perennial/wire';
 import type { FastifyRequest } from 'fastify';
+import { BodyTooSlow } from '../answers/respond.js';
 import { LARGE_BODY_BYTES, type LargeBodies } from '../limits/large-bodies.js';
 
 type Done = (error: Error | null, body?: Buffer) => void;
-
-/** Thrown if a large body arrives below the minimum speed. */
-export class BodyTooSlow extends Rejection {
-  constructor() {
-    super('PARAM_INVALID', 'the request did not arrive in time');
-  }
-}
 
 /**
  * Reads a body, up to its route's limit, into one buffer, because a list of chunks took 250 MB for a megabyte that
