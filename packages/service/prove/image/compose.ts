@@ -27,7 +27,7 @@ export interface Compose {
 
 /** Starts compose.yaml with podman-compose, and makes an order through its proxy. */
 export async function proveCompose({ podman, podmanCompose, folder, root, base }: Compose): Promise<void> {
-  if (base !== undefined) await makeStandIns(podman, folder, root, base);
+  const images = base === undefined ? [] : await makeStandIns(podman, folder, root, base);
   // A copy, because the files with passwords do not belong into the checkout, and port 8080 may be in use.
   const deploy = path.join(folder, 'deploy');
   const docker = path.join(deploy, 'docker');
@@ -50,7 +50,7 @@ export async function proveCompose({ podman, podmanCompose, folder, root, base }
   const passwords = ['POSTGRES_PASSWORD', 'POSTGRES_SERVICE_PASSWORD'].map(
     (name) => `${name}=${randomBytes(16).toString('hex')}\n`,
   );
-  await writeFile(path.join(docker, '.env'), passwords.join(''));
+  await writeFile(path.join(docker, '.env'), [...passwords, ...images].join(''));
   const compose: Run = (...args) => podmanCompose('-p', PROJECT, '-f', file, ...args);
   const up = (service: string) => compose('up', '--detach', '--no-build', service);
   try {
@@ -84,8 +84,8 @@ export async function proveCompose({ podman, podmanCompose, folder, root, base }
   }
 }
 
-/** Makes images under the names of compose.yaml, with Debian's PostgreSQL and haproxy. */
-async function makeStandIns(podman: Run, folder: string, root: string, base: string): Promise<void> {
+/** Makes images with Debian's PostgreSQL and haproxy. Returns the lines of .env that name them. */
+async function makeStandIns(podman: Run, folder: string, root: string, base: string): Promise<string[]> {
   const place = path.join(folder, 'stand-ins');
   await mkdir(place);
   await cp(path.join(root, 'packages/service/prove/image/stand-in.sh'), path.join(place, 'stand-in.sh'));
@@ -102,19 +102,10 @@ async function makeStandIns(podman: Run, folder: string, root: string, base: str
     'CMD ["haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]',
   ];
   await writeFile(path.join(place, 'Dockerfile'), `${dockerfile.join('\n')}\n`);
-  const images = { postgres: 'postgres:17', haproxy: 'haproxy:3.0' };
-  for (const [target, name] of Object.entries(images))
-    await podman(
-      'build',
-      '--format',
-      'docker',
-      '--network',
-      'host',
-      '--target',
-      target,
-      '-t',
-      `localhost/${name}`,
-      place,
-    );
-  say('stand-ins for postgres:17 and haproxy:3.0: PostgreSQL 15 and haproxy 2.6 of Debian 12');
+  const options = ['--format', 'docker', '--network', 'host'];
+  const targets = ['postgres', 'haproxy'];
+  for (const target of targets)
+    await podman('build', ...options, '--target', target, '-t', `localhost/stand-in-${target}`, place);
+  say('stand-ins for the images of compose.yaml: PostgreSQL 15 and haproxy 2.6 of Debian 12');
+  return targets.map((target) => `${target.toUpperCase()}_IMAGE=localhost/stand-in-${target}\n`);
 }

@@ -163,6 +163,14 @@ describe('the image', () => {
 describe('compose.yaml', () => {
   const [compose] = documents('docker/compose.yaml');
 
+  it('names the images of others by digest, as the Dockerfile does', () => {
+    const byDigest = /^\$\{[A-Z_]+:-[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}\}$/;
+    const images = Object.values<{ image: string }>(compose.services).map(({ image }) => image);
+    for (const image of images.filter((name) => name !== 'perennial')) expect(image).toMatch(byDigest);
+    const base = /^ARG BASE=(.*)$/m.exec(readFileSync(path.join(FOLDER, 'docker/Dockerfile'), 'utf8'))?.[1];
+    expect(compose.services.node.build?.args.BASE ?? compose.services.migrate.build.args.BASE).toBe(`\${BASE:-${base}}`);
+  });
+
   it('builds and mounts only existing files', () => {
     for (const { build, volumes = [], env_file: envFile } of Object.values<Record<string, never>>(compose.services)) {
       const { context, dockerfile } = (build ?? { context: '.', dockerfile: 'Dockerfile' }) as Record<string, string>;
