@@ -168,7 +168,9 @@ describe('compose.yaml', () => {
     const images = Object.values<{ image: string }>(compose.services).map(({ image }) => image);
     for (const image of images.filter((name) => name !== 'perennial')) expect(image).toMatch(byDigest);
     const base = /^ARG BASE=(.*)$/m.exec(readFileSync(path.join(FOLDER, 'docker/Dockerfile'), 'utf8'))?.[1];
-    expect(compose.services.node.build?.args.BASE ?? compose.services.migrate.build.args.BASE).toBe(`\${BASE:-${base}}`);
+    expect(compose.services.node.build?.args.BASE ?? compose.services.migrate.build.args.BASE).toBe(
+      `\${BASE:-${base}}`,
+    );
   });
 
   it('builds and mounts only existing files', () => {
