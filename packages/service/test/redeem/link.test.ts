@@ -44,7 +44,7 @@ describe('a link', () => {
     for (const path of ['', '/benefits', '/codes', '/past', '/payments', '/unsubscribe', '/ended']) {
       const reply = await on.get(late.replace('/redeem', `/redeem${path}`));
       expect([reply.status, titleOf(reply)], path).toEqual([410, 'This link has expired · Demo channel']);
-      expect(textOf(reply)).toContain('Please open your benefits again from Demo channel.');
+      expect(textOf(reply)).toContain('Please open the page again from Demo channel.');
       expect(textOf(reply)).not.toContain(order.orderNo);
     }
     // A link that was never valid is not shown as expired.

@@ -189,7 +189,7 @@ describe('a new link', () => {
       appId: 'test_demo',
       mobile: mobileOf(order.channelUserId),
       language: 'zh',
-      text: `【Demo channel】您的权益页面：${url}`,
+      text: `【Demo channel】您的订阅页面：${url}`,
     });
     // The answer has no link, because the holder of an expired link may not be the user.
     const sig = new URL(url).searchParams.get('sig') ?? '';
@@ -201,10 +201,10 @@ describe('a new link', () => {
     expect(receiver.taken).toHaveLength(1);
   });
 
-  it('can be sent from a page that is still open, which leads back to the benefits', async () => {
+  it('can be sent from a page that is still open, which leads back to the subscription', async () => {
     const fields = fieldsOf(await on.get(order.path), '/redeem/send-link');
     const sent = await on.post('/redeem/send-link', fields);
-    expect([sent.status, textOf(sent).includes('Back to your benefits')]).toEqual([200, true]);
+    expect([sent.status, textOf(sent).includes('Back to your subscription')]).toEqual([200, true]);
   });
 
   it('404 and 403: not for a link that was never valid, nor without the token of the page', async () => {

@@ -38,6 +38,7 @@ describe('a product without benefits', () => {
     };
     const billed = await on.order({ productCode: 'BARE' });
     await look(billed.path);
+    await look(on.link(billed, { exp: Math.floor(on.service.clock.now() / 1000) }));
     const request = sharedRequest(on.channel, { productCode: 'BARE' });
     const { orderNo } = (await on.channel.call('orders/create', request)).data;
     const path = on.link({ ...billed, ...request, orderNo });

@@ -50,7 +50,7 @@ export function renderSentPage(frame: Frame, { kind, channel, link }: LateVisit 
   const title = result === 'sent' ? texts.sentTitle : texts.notSentTitle;
   const back =
     kind === 'open' &&
-    html`<p class="actions"><a class="button" href="${pageAddress(frame, link)}">${texts.back}</a></p>`;
+    html`<p class="actions"><a class="button" href="${pageAddress(frame, link)}">${texts.backToSubscription}</a></p>`;
   const content = html`<p role="alert">${texts.sent[result]}</p>
 ${back || renderWaysOn(frame, seller)}`;
   const main = renderMessage(result === 'sent' ? 'message' : 'busy', title, content);

@@ -65,7 +65,7 @@ const billed: ModeTexts = {
   endBefore: (on) => html`End it before ${on} and no further period begins.`,
   outcome: { ...debited.outcome, SUCCESS: 'Billed', FAIL_RETRY: 'Not billed yet', FAIL: 'Not billed' },
   triedAgain: (on) => html`The period begins on ${on}.`,
-  noBenefits: () => 'This period has no benefits.',
+  noBenefits: (hasBenefits) => (hasBenefits ? 'This period has no benefits.' : 'This period is not billed.'),
   nextPeriod: (on) => html`The next period begins on ${on}.`,
   neverBegan: 'The subscription did not begin.',
   notTaken: 'The subscription ended first.',
@@ -161,7 +161,7 @@ export const en = {
   showMore: 'Show more',
   fromStart: 'Back to the start',
   back: 'Back to your benefits',
-  /** Instead of `back`, for a product without benefits. */
+  /** Instead of `back`, for a product without benefits, and where the product is not known. */
   backToSubscription: 'Back to your subscription',
 
   subscription: 'Subscription',
@@ -290,7 +290,7 @@ export const en = {
   messages: {
     code: (seller: string, code: string) =>
       `${seller}: ${code} is your code to end your subscription. It works for 10 minutes. If you did not ask for it, ignore this message.`,
-    link: (seller: string, url: string) => `${seller}: your benefits are at ${url}`,
+    link: (seller: string, url: string) => `${seller}: your subscription is at ${url}`,
   },
   cannotEnd: {
     INITIALIZING: 'The first payment is still in progress. Please try again once it is complete.',
@@ -319,18 +319,18 @@ export const en = {
     text: 'It may not have been copied completely, or it may be an old one. You can:',
     steps: [
       'open the link again from the message in which you got it, or copy all of it;',
-      'open your benefits from the app or website where you subscribed;',
+      'open the page from the app or website where you subscribed;',
       'ask their customer service. Please have your order number at hand.',
     ] as (string | Html)[],
   },
   expired: {
     title: 'This link has expired',
     text: (seller: Html) =>
-      html`For your safety, links work for a limited time. Nothing is lost. Please open your benefits again from ${seller}.`,
+      html`For your safety, links work for a limited time. Nothing is lost. Please open the page again from ${seller}.`,
   },
   crossSite: {
     title: 'This request did not come from this page',
-    text: 'Nothing was changed. Please open your benefits again from the app or website where you subscribed, and try there.',
+    text: 'Nothing was changed. Please open the page again from the app or website where you subscribed, and try there.',
   },
   tooOften: (seconds: number) => ({
     title: 'One moment, please',

@@ -60,7 +60,7 @@ const billed: ModeTexts = {
   endBefore: (on) => html`在 ${on}<wbr>之前退订，之后各期不再开始。`,
   outcome: { ...debited.outcome, WAIT: '待计费', SUCCESS: '已计费', FAIL_RETRY: '暂未计费', FAIL: '未计费' },
   triedAgain: (on) => html`该期将于 ${on}<wbr>开始。`,
-  noBenefits: () => '本期无权益。',
+  noBenefits: (hasBenefits) => (hasBenefits ? '本期无权益。' : '本期不计费。'),
   nextPeriod: (on) => html`下一期将于 ${on}<wbr>开始。`,
   neverBegan: '订阅未生效。',
   notTaken: '订阅已提前结束。',
@@ -249,7 +249,7 @@ export const zh: Texts = {
   },
   messages: {
     code: (seller, code) => `【${seller}】退订验证码 ${code}，10 分钟内有效。如非本人操作，请忽略。`,
-    link: (seller, url) => `【${seller}】您的权益页面：${url}`,
+    link: (seller, url) => `【${seller}】您的订阅页面：${url}`,
   },
   cannotEnd: {
     INITIALIZING: '首期扣款仍在处理中，请在扣款完成后再试。',
@@ -275,30 +275,30 @@ export const zh: Texts = {
     text: '链接可能不完整，或是旧的链接。您可以：',
     steps: [
       '从收到链接的消息中重新打开，或完整复制链接；',
-      html`从您订阅时使用的应用或网站<wbr>进入权益页面；`,
+      html`从您订阅时使用的应用或网站<wbr>进入订阅页面；`,
       html`联系该平台客服，并提供您的订单号。`,
     ],
   },
   expired: {
     title: '链接已过期',
     text: (seller) =>
-      withName`为保障账户安全，链接仅在一定时间内有效，您的权益不会丢失。请从 ${seller} 重新进入权益页面。`,
+      withName`为保障账户安全，链接仅在一定时间内有效，您的订阅不受影响。请从 ${seller} 重新进入订阅页面。`,
   },
   crossSite: {
     title: '操作并非来自本页面',
-    text: '操作未生效。请从您订阅时使用的应用或网站重新进入权益页面后再试。',
+    text: '操作未生效。请从您订阅时使用的应用或网站重新进入订阅页面后再试。',
   },
   tooOften: (seconds) => ({
     title: '请稍候',
-    text: `操作过于频繁，您的权益不会丢失，请 ${seconds} 秒后再试。`,
+    text: `操作过于频繁，请 ${seconds} 秒后再试，您的订阅不受影响。`,
   }),
   away: {
     title: '服务暂时不可用',
-    text: '您的权益不会丢失，请稍后再试。',
+    text: '请稍后再试，您的订阅不受影响。',
   },
   fault: (requestId) => ({
     title: '出错了',
-    text: `您的权益不会丢失，请稍后再试。如果问题持续出现，请提供此编号：${requestId}`,
+    text: `请稍后再试，您的订阅不受影响。如果问题持续出现，请提供此编号：${requestId}`,
   }),
   offline: '网络未连接，操作未生效。请联网后再点一次。',
   tryAgain: '重试',
