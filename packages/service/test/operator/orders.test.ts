@@ -210,6 +210,14 @@ describe('an order as operators see it', () => {
     expect(shown.alerts.map(({ detail }) => detail)).toEqual(['mine', 'mine', 'mine', 'mine']);
   });
 
+  it('has numbers that look like card numbers masked, as in the console', async () => {
+    const orderNo = await on.paidOrder({ channelUserId: unique('user'), externalOrderNo: unique('4111111111111111 ') });
+    await unsubscribeOrder(on.operator, { orderNo, reason: 'enough' });
+    const shown = await showOrder(on.operator, { orderNo });
+    expect(shown.externalOrderNo).toContain('1111');
+    expect(JSON.stringify(shown)).not.toContain('4111111111111111');
+  });
+
   it('holds no secret and no card data', async () => {
     const channelUserId = unique('user');
     const shared = sharedAgreement(on.channel, channelUserId, { sharedAgreementNo: 'SECRET-NUMBER' });

@@ -9,6 +9,7 @@ import {
 } from '../../subscriptions/domain/orders/order-numbers.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
 import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
+import { maskTexts, maskUserIds } from '../masking.js';
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
 import { findAgreement } from './agreements-sql.js';
@@ -33,10 +34,11 @@ const EVENTS_SHOWN = 20;
 
 /**
  * Returns an order with its periods, latest events and alerts, from one snapshot. Contains no secret and no card
- * number.
+ * number: texts of the channel that look like one are masked, as in the console.
  */
 export async function showOrder({ database }: Operator, input: ShowOrderInput): Promise<OrderView> {
-  return readAtOneMoment(database, async (tx) => readOrderView(tx, await requireOrder(tx, input)));
+  const order = await readAtOneMoment(database, async (tx) => readOrderView(tx, await requireOrder(tx, input)));
+  return maskTexts(maskUserIds(order, 'admin'), 'admin');
 }
 
 /** Reads an order with all periods that have begun, or with the latest `maxPeriods`. */
