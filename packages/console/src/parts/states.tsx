@@ -23,6 +23,7 @@ const useTexts = dictionary({
   openOrder: ['Open order {orderNo}', '查看订单 {orderNo}'],
   unreachable: ['The service does not answer', '服务无响应'],
   unreachableHint: ['No data was lost. Check your connection, then try again.', '数据没有丢失，请检查网络后重试。'],
+  tooLong: ['The list is too long', '列表过长'],
   broken: ['Something went wrong', '服务异常'],
   brokenHint: [
     'If this continues, give the request ID to the team that runs the service.',
@@ -137,7 +138,7 @@ export function Broken({ error, onRetry }: { readonly error: unknown; readonly o
     <Notice
       role="alert"
       icon={<AlertIcon size={22} />}
-      title={t(isAway ? 'unreachable' : 'broken')}
+      title={t(isAway ? 'unreachable' : problem?.code === 'list-too-long' ? 'tooLong' : 'broken')}
       hint={isAway ? t('unreachableHint') : reason}
     >
       {problem?.requestId ? (

@@ -41,6 +41,20 @@ describe('a typed amount', () => {
   });
 });
 
+// The language of the browser, by which amounts are formatted.
+vi.stubGlobal('navigator', { languages: ['en-GB'] });
+const { detailText } = await importPage('pages', 'audit', 'detail-text.ts');
+const { toReadable } = await importPage('parts', 'values', 'readable.ts');
+
+it('amounts of an audit entry are readable at any depth', () => {
+  const detail = { amountCent: 2990, from: null, to: { benefits: [{ name: 'VIP', faceValueCent: 1500 }], cycles: 2 } };
+  expect(toReadable(detail)).toEqual({
+    ...{ amount: '¥29.90', from: null },
+    to: { benefits: [{ name: 'VIP', faceValue: '¥15.00' }], cycles: 2 },
+  });
+  expect(detailText(detail)).toBe('– → {"benefits":[{"name":"VIP","faceValue":"¥15.00"}],"cycles":2} · amount: ¥29.90');
+});
+
 const { typeAhead, NOTHING_TYPED } = await importPage('search', 'typed-ahead.ts');
 
 it('keys pressed before the field has focus are text, Backspace removes one, a final Enter counts, shortcuts do not', () => {

@@ -7,6 +7,7 @@ import { dictionary } from '../../i18n/dictionary.ts';
 import { joinNames } from '../../i18n/language.ts';
 import { Facts } from '../../parts/page.tsx';
 import { moneyText } from '../../parts/values/money.tsx';
+import { toReadable } from '../../parts/values/readable.ts';
 import { useTexts } from './texts.ts';
 
 /** The names of fields in the audit entries of changes that need two admins. Other fields are shown by their key. */
@@ -148,5 +149,5 @@ function plainText(field: string, value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (field === 'amountCent' || field === 'feeFixedCent') return moneyText(Number(value));
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return joinNames(value.map(String)) || '–';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'object' ? JSON.stringify(toReadable(value)) : String(value);
 }

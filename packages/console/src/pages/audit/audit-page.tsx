@@ -16,6 +16,7 @@ import { FormProblem } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { JsonView } from '../../parts/values/json-view.tsx';
 import { countText } from '../../parts/values/money.tsx';
+import { toReadable } from '../../parts/values/readable.ts';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { useActionText } from './action-words.ts';
@@ -74,6 +75,7 @@ export default function AuditPage() {
 
 function Entry({ entry }: { readonly entry: AuditEntry }) {
   const t = useTexts();
+  const readable = toReadable(entry.detail);
   return (
     <Stack gap={20}>
       <Facts
@@ -86,7 +88,13 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
           [t('subject'), <Copyable key="subject" value={entry.subject} />],
         ]}
       />
-      <JsonView value={entry.detail} />
+      <JsonView value={readable} />
+      {JSON.stringify(readable) === JSON.stringify(entry.detail) ? null : (
+        <details>
+          <summary className="small quiet">{t('raw')}</summary>
+          <JsonView value={entry.detail} />
+        </details>
+      )}
     </Stack>
   );
 }

@@ -1,20 +1,12 @@
-import { moneyText } from '../../parts/values/money.tsx';
+import { toReadable } from '../../parts/values/readable.ts';
 
 /** Returns an entry's detail as one line: a change as "before → after", other fields as names with values. */
 export function detailText(detail: unknown): string {
-  if (typeof detail !== 'object' || detail === null)
-    return detail === null || detail === undefined ? '' : String(detail);
-  const { from, to, ...rest } = detail as Record<string, unknown>;
+  const readable = toReadable(detail);
+  if (typeof readable !== 'object' || readable === null) return readable === null ? '' : String(readable);
+  const { from, to, ...rest } = readable as Record<string, unknown>;
   const change = from === undefined && to === undefined ? [] : [`${valueText(from)} → ${valueText(to)}`];
-  return [...change, ...Object.entries(rest).map(([name, value]) => fieldText(name, value))].join(' · ');
-}
-
-/** Returns a field with its value. Fields in cents are amounts: `amount: ¥29.90`. */
-function fieldText(name: string, value: unknown): string {
-  const [, amount] = /^(.*)Cent$/.exec(name) ?? [];
-  return amount !== undefined && typeof value === 'number'
-    ? `${amount}: ${moneyText(value)}`
-    : `${name}: ${valueText(value)}`;
+  return [...change, ...Object.entries(rest).map(([name, value]) => `${name}: ${valueText(value)}`)].join(' · ');
 }
 
 const valueText = (value: unknown): string => {
