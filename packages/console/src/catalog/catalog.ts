@@ -1,5 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { channelsQuery, paymentChannelsQuery, productsQuery } from '../api/catalog.ts';
+import type { Language } from '../i18n/language.ts';
+
+interface BenefitNames {
+  readonly name: string | null;
+  /** The names that users see, if the operator gave them. */
+  readonly nameZh: string | null;
+  readonly nameEn: string | null;
+}
+
+/** Returns the name that users see, in the console's language if there is one, else the name in the product. */
+export const benefitName = ({ name, nameZh, nameEn }: BenefitNames, language: Language): string | null =>
+  (language === 'zh' ? (nameZh ?? nameEn) : (nameEn ?? nameZh)) ?? name;
 
 interface Choice {
   readonly value: string;

@@ -97,7 +97,13 @@ it('calls to suppliers are counted by benefit', async () => {
   await storeCalls(on.service.fresh.database, counter.take());
   const { body } = await on.viewer.get('/health');
   expect(body.suppliers).toMatchObject([
-    { benefitCode: 'COUPON', calls: { calls: 2, succeeded: 0, declined: 1, unknown: 1 } },
+    {
+      benefitCode: 'COUPON',
+      name: 'Coupon',
+      nameZh: null,
+      nameEn: null,
+      calls: { calls: 2, succeeded: 0, declined: 1, unknown: 1 },
+    },
   ]);
 });
 

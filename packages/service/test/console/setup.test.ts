@@ -259,7 +259,7 @@ describe('a benefit', () => {
 
   it('takes its codes from a pool that support may refill', async () => {
     expect((await viewer.get('/benefits')).body.benefits).toContainEqual({
-      ...{ benefitCode: 'PASS', kind: 'GENERATED', supplierUrl: null, codesLeft: null, claimsWaiting: 0 },
+      ...{ benefitCode: 'PASS', name: 'Pass', kind: 'GENERATED', supplierUrl: null, codesLeft: null, claimsWaiting: 0 },
       ...{ lowStock: null, products: expect.arrayContaining(['GOLD', 'GOLD_V2']) },
       presentation: { icon: null, nameZh: null, nameEn: null, descriptionZh: null, descriptionEn: null, useUrl: null },
     });

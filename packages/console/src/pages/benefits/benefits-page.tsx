@@ -5,6 +5,8 @@ import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { benefitsQuery } from '../../api/catalog.ts';
 import type { Benefit } from '../../api/types.ts';
+import { benefitName, useProductNames } from '../../catalog/catalog.ts';
+import { useLanguage } from '../../i18n/language.ts';
 import { UploadIcon } from '../../icons/icons.tsx';
 import { Sheet, SheetButtons, SheetPart } from '../../parts/dialogs/sheet.tsx';
 import { type Column, DataTable } from '../../parts/lists/data-table.tsx';
@@ -18,7 +20,7 @@ import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { Tag } from '../../parts/values/status.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { ImportDialog, SourceDialog, ThresholdDialog } from './benefit-dialogs.tsx';
-import { PresentationDialog, PresentationPart, useBenefitName, useDescription } from './presentation.tsx';
+import { PresentationDialog, PresentationPart, useDescription } from './presentation.tsx';
 import { useTexts } from './texts.ts';
 
 type Task = { readonly what: 'import' | 'threshold' | 'source' | 'presentation'; readonly benefit: Benefit };
@@ -29,6 +31,7 @@ const urgency = (benefit: Benefit) => (benefit.claimsWaiting > 0 ? 2 : 0) + (isL
 
 export default function BenefitsPage() {
   const t = useTexts();
+  const language = useLanguage();
   const queries = useQueryClient();
   const opened = useFilters(['code']);
   const found = useQuery(benefitsQuery);
@@ -83,7 +86,7 @@ export default function BenefitsPage() {
       </Loaded>
       <Sheet
         isOpen={opened.values.code !== undefined && found.data !== undefined}
-        title={opened.values.code}
+        title={(one && benefitName({ ...one.presentation, name: one.name }, language)) ?? opened.values.code}
         onClose={() => opened.set({ code: undefined })}
       >
         {one ? <OneBenefit benefit={one} onChoose={(what) => setTask({ what, benefit: one })} /> : <NotFound />}
@@ -102,9 +105,9 @@ export default function BenefitsPage() {
   );
 }
 
-function Name({ benefit: { benefitCode, presentation } }: { readonly benefit: Benefit }) {
+function Name({ benefit: { benefitCode, name: ofProduct, presentation } }: { readonly benefit: Benefit }) {
   const description = useDescription(presentation);
-  const name = useBenefitName(presentation);
+  const name = benefitName({ ...presentation, name: ofProduct }, useLanguage());
   return (
     <Group component="span" display="inline-flex" gap={10} wrap="nowrap" miw={0} maw="100%">
       <BenefitPicture icon={presentation.icon} />
@@ -153,6 +156,7 @@ interface OneBenefitProps {
 
 function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
   const t = useTexts();
+  const products = useProductNames();
   const mayRefill = useMayDo('support');
   const isAdmin = useMayDo('admin');
   return (
@@ -189,6 +193,7 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
       </SheetButtons>
       <Facts
         facts={[
+          [t('code'), <Copyable key="code" value={benefit.benefitCode} />],
           [t('source'), t(benefit.kind)],
           [t('threshold'), <Threshold key="threshold" benefit={benefit} />],
           [t('waiting'), <Count key="waiting" value={benefit.claimsWaiting} />],
@@ -205,9 +210,10 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
         {benefit.products.length === 0 ? <p className="quiet">{t('noProducts')}</p> : null}
         <Group gap="4px 12px" align="stretch">
           {benefit.products.map((code) => (
-            <PlaceLink key={code} to={places.product(code)} className="mono">
-              {code}
-            </PlaceLink>
+            <span key={code}>
+              <PlaceLink to={places.product(code)}>{products.of(code)}</PlaceLink>{' '}
+              {products.of(code) === code ? null : <span className="mono quiet">{code}</span>}
+            </span>
           ))}
         </Group>
       </SheetPart>

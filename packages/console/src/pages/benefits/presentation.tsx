@@ -22,11 +22,6 @@ export function useDescription({ descriptionZh, descriptionEn }: Presentation): 
   return useLanguage() === 'zh' ? (descriptionZh ?? descriptionEn) : (descriptionEn ?? descriptionZh);
 }
 
-/** Returns the name that users see, in the language of the console if the operator gave it. */
-export function useBenefitName({ nameZh, nameEn }: Presentation): string | null {
-  return useLanguage() === 'zh' ? (nameZh ?? nameEn) : (nameEn ?? nameZh);
-}
-
 interface PresentationPartProps {
   readonly presentation: Presentation;
   /** Opens the form. Undefined if the operator's role does not allow changes. */

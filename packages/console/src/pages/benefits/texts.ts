@@ -4,6 +4,7 @@ export const useTexts = dictionary({
   title: ['Benefits', '权益'],
   caption: ['All benefits with their stock', '全部权益及库存'],
   benefit: ['Benefit', '权益'],
+  code: ['Code', '权益编码'],
   stock: ['Codes left', '剩余兑换码'],
   noPool: ['no pool', '非码池'],
   low: ['low', '不足'],

@@ -6,6 +6,7 @@ import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
 import { api } from '../../api/client.ts';
 import type { Health } from '../../api/types.ts';
+import { benefitName } from '../../catalog/catalog.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
 import { DataTable, PHONE } from '../../parts/lists/data-table.tsx';
@@ -105,13 +106,26 @@ function Institutions({ institutions, range }: InstitutionsProps) {
 
 function Suppliers({ suppliers, range }: { readonly suppliers: readonly Supplier[]; readonly range: Health['range'] }) {
   const t = useTexts();
+  const language = useLanguage();
+  const nameOf = (supplier: Supplier) => benefitName(supplier, language) ?? supplier.benefitCode;
   const columns = [
-    supplierColumn.text(t('benefit'), 'benefitCode', { grows: true }),
+    supplierColumn.of(
+      t('benefit'),
+      (supplier) => (
+        <>
+          {nameOf(supplier)}{' '}
+          {nameOf(supplier) === supplier.benefitCode ? null : (
+            <span className="mono quiet">{supplier.benefitCode}</span>
+          )}
+        </>
+      ),
+      { grows: true },
+    ),
     ...useCallColumns(supplierColumn),
   ];
   return (
     <Section title={t('suppliers')} hint={t('suppliersHint')}>
-      <CallCharts of={suppliers.map(({ benefitCode: name, ...rest }) => ({ name, ...rest }))} range={range}>
+      <CallCharts of={suppliers.map((supplier) => ({ ...supplier, name: nameOf(supplier) }))} range={range}>
         {suppliers.length === 0 ? (
           <p className="quiet">{t('noSuppliers')}</p>
         ) : (

@@ -19,9 +19,10 @@ export function importText({ imported, knownBefore, repeated, served, ...benefit
 
 export function benefitTable(benefits: readonly BenefitFulfilmentView[]): SafeText {
   return table(
-    ['BENEFIT', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'WAITING', 'PRESENTED BY'],
+    ['BENEFIT', 'NAME', 'KIND', 'SUPPLIER', 'PRODUCTS', 'CODES LEFT', 'WAITING', 'PRESENTED BY'],
     benefits.map((one) => [
       one.benefitCode,
+      one.name ?? '',
       one.kind,
       one.supplierUrl ?? '',
       one.products.join(', '),
@@ -52,6 +53,7 @@ export function lowStockText(lowStock: number | null): string {
 export function benefitText(one: BenefitFulfilmentView): SafeText {
   return record([
     ['Benefit', one.benefitCode],
+    ['Name', one.name],
     ['Kind', one.kind],
     ['Supplier', one.supplierUrl ?? 'none'],
     ['Products', one.products.join(', ') || 'none'],

@@ -30,8 +30,8 @@ export function healthText({ institutions, suppliers, callbacks }: Health): Safe
       institutions.map((one) => [one.code, stateText(one), ...countTexts(one.calls)]),
     ),
     table(
-      ['SUPPLIER OF', ...COUNTS],
-      suppliers.map((one) => [one.benefitCode, ...countTexts(one.calls)]),
+      ['SUPPLIER OF', 'NAME', ...COUNTS],
+      suppliers.map((one) => [one.benefitCode, one.name ?? '', ...countTexts(one.calls)]),
     ),
     table(
       ['CALLBACKS OF', ...COUNTS],

@@ -1,10 +1,10 @@
 import type { Static } from '@perennial/wire';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
-import { listSuppliedBenefits } from '../../fulfilment/fulfilment-settings-sql.js';
 import type { Peer } from '../../gateways/call-counts.js';
 import { findDecliningInstitutions, sumCalls, sumPushesByChannel } from '../../gateways/call-counts-sql.js';
 import { findSilentInstitutions } from '../../gateways/institution-health-sql.js';
 import type { Operator } from '../operator.js';
+import { describeSuppliers } from '../provisioning/benefits-sql.js';
 import { requireOneOf } from '../rules.js';
 import type { healthAnswer, healthQuery } from '../schemas/health.js';
 import type { Asked } from '../schemas/parts.js';
@@ -31,11 +31,11 @@ export async function readHealth(
   { range = '24h' }: Asked<Static<typeof healthQuery>>,
 ): Promise<Static<typeof healthAnswer>> {
   const name = requireOneOf('the range', range, RANGE_NAMES);
-  const [sums, channels, paymentChannels, benefits, silent, declining] = await Promise.all([
+  const [sums, channels, paymentChannels, suppliers, silent, declining] = await Promise.all([
     sumCalls(database, RANGES[name]),
     sumPushesByChannel(database, { ...RANGES[name], limit: MAX_CHANNELS }),
     describePaymentChannels(database, null),
-    listSuppliedBenefits(database),
+    describeSuppliers(database),
     findSilentInstitutions(database),
     findDecliningInstitutions(database),
   ]);
@@ -57,7 +57,7 @@ export async function readHealth(
       decliningSince: decliningSince.get(code) ?? null,
       ...describe('INSTITUTION', code),
     })),
-    suppliers: benefits.map(({ code }) => ({ benefitCode: code, ...describe('SUPPLIER', code) })),
+    suppliers: suppliers.map((one) => ({ ...one, ...describe('SUPPLIER', one.benefitCode) })),
     callbacks: {
       ...describe('CHANNEL', ''),
       channels: channels.map(({ appId, name: channelName, ...one }) => ({

@@ -14,6 +14,7 @@ export type BenefitFulfilmentView = RowOf<typeof BENEFIT_FULFILMENT_VIEW_COLUMNS
 
 const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
   benefitCode: 'text',
+  name: 'text?',
   kind: column<FulfilmentKind>('text'),
   supplierUrl: 'text?',
   /** Products that include the benefit. */
@@ -29,6 +30,10 @@ const BENEFIT_FULFILMENT_VIEW_COLUMNS = columns({
   waitingSince: 'text?',
   presentation: column<PresentationView>('json'),
 });
+
+/** SQL: the benefit's name in the latest product that has it, if the name is more than the code. */
+const nameSql = (code: string) => `(select b.name from product_benefits b join products p using (product_code)
+  where b.benefit_code = ${code} and b.name <> b.benefit_code order by p.created_at desc, p.product_code limit 1) as name`;
 
 /** Returns benefits that are part of a product, have a setting, or have imported codes. */
 export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentView[]> = declareList({
@@ -47,7 +52,7 @@ export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentVi
      known as (
        select benefit_code from product_benefits union select benefit_code from benefit_fulfilments
        union select benefit_code from pools where benefit_code is not null)
-     select k.benefit_code as "benefitCode", coalesce(f.kind, 'GENERATED') as kind, f.supplier_url as "supplierUrl",
+     select k.benefit_code as "benefitCode", ${nameSql('k.benefit_code')}, coalesce(f.kind, 'GENERATED') as kind, f.supplier_url as "supplierUrl",
        array(select b.product_code from product_benefits b where b.benefit_code = k.benefit_code order by 1) as products,
        (select count(*) from pool_codes p where p.benefit_code = k.benefit_code and p.given_to is null) as "codesLeft",
        exists (select from pools p where p.benefit_code = k.benefit_code) as "hasPool",
@@ -61,4 +66,13 @@ export const describeBenefits: Query<[benefitCode?: string], BenefitFulfilmentVi
      order by k.benefit_code`,
   parameters: ['text?'],
   columns: BENEFIT_FULFILMENT_VIEW_COLUMNS,
+});
+
+/** Returns the benefits that have a supplier or had one before, with their names. */
+export const describeSuppliers = declareList({
+  text: `select f.benefit_code as "benefitCode", ${nameSql('f.benefit_code')}, d.name_zh as "nameZh", d.name_en as "nameEn"
+     from benefit_fulfilments f left join benefit_presentations d using (benefit_code)
+     where f.supplier_url is not null order by f.benefit_code`,
+  parameters: [],
+  columns: columns({ benefitCode: 'text', name: 'text?', nameZh: 'text?', nameEn: 'text?' }),
 });

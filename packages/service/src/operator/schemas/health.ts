@@ -1,5 +1,5 @@
 import { Type } from '@perennial/wire';
-import { count, integerOrNull, oneOf, time, timeOrNull } from './parts.js';
+import { count, integerOrNull, oneOf, textOrNull, time, timeOrNull } from './parts.js';
 
 /** The last 15 minutes, 24 hours (default) or 30 days, in whole minutes, hours or days. */
 const range = oneOf('15m', '24h', '30d');
@@ -39,7 +39,17 @@ export const healthAnswer = Type.Object({
       series,
     }),
   ),
-  suppliers: Type.Array(Type.Object({ benefitCode: Type.String(), calls, series })),
+  suppliers: Type.Array(
+    Type.Object({
+      benefitCode: Type.String(),
+      /** As in the list of benefits. */
+      name: textOrNull,
+      nameZh: textOrNull,
+      nameEn: textOrNull,
+      calls,
+      series,
+    }),
+  ),
   /** Pushes to all channels, and the up to 100 channels that got most pushes without accepting them. */
   callbacks: Type.Object({
     calls,

@@ -224,6 +224,8 @@ export const paymentChannelChanged = Type.Object({ paymentChannel, changed });
 
 export const benefitView = Type.Object({
   benefitCode: Type.String(),
+  /** The name in the latest product that has the benefit, if the name is more than the code. */
+  name: textOrNull,
   kind: oneOf('GENERATED', 'POOL', 'SUPPLIER'),
   supplierUrl: textOrNull,
   /** The number of codes in the pool that were not handed out. Null if the benefit has no pool and no codes. */
