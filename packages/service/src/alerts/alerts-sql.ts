@@ -12,44 +12,63 @@ import {
 } from '../platform/db/database.js';
 import { epochMicros, fromEpochMicros, shanghaiText } from '../platform/db/time-sql.js';
 
-/** Kinds of alerts. docs/alerts.md describes the meaning and the fix of each. */
-export const ALERT_KINDS = [
-  'debit-unknown-for-a-day',
-  'debit-wrong-amount',
-  'debit-late-success',
-  'debit-contradiction',
-  'debit-after-unsubscribe',
-  'refund-unknown-for-a-day',
-  'refund-wrong-amount',
-  'refund-refused',
-  'refund-contradiction',
-  'billing-failed',
-  'upcoming-notice-failed',
-  'notice-for-unknown-attempt',
-  'notice-for-unknown-agreement',
-  'agreement-cancel-failed',
-  'agreement-number-of-another-channel',
-  'order-number-of-another-channel',
-  'webhook-given-up',
-  'webhook-failing',
-  'pool-empty',
-  'pool-low',
-  'claim-refused',
-  'claim-unknown-for-a-day',
-  'reconciliation-difference',
-  'reconciliation-failed',
-  'undecryptable-fields',
-  'sign-in-failures',
-  'no-second-admin',
-  'institution-silent',
-  'institution-declining',
-  'database-full',
-  'clock-wrong',
-  'bridge-currency',
-  'peer-refused',
-  'audit-chain-broken',
-] as const;
-export type AlertKind = (typeof ALERT_KINDS)[number];
+/** critical: act at once, also at night. warning: act on the next working day. info: usually there is nothing to do. */
+export type AlertSeverity = 'critical' | 'warning' | 'info';
+
+/** Kinds of alerts with their severity. docs/alerts.md describes the meaning and the fix of each. */
+const SEVERITIES = {
+  'debit-unknown-for-a-day': 'warning',
+  'debit-wrong-amount': 'warning',
+  'debit-late-success': 'info',
+  'debit-contradiction': 'warning',
+  'debit-after-unsubscribe': 'warning',
+  'refund-unknown-for-a-day': 'warning',
+  'refund-wrong-amount': 'warning',
+  'refund-refused': 'warning',
+  'refund-contradiction': 'warning',
+  'billing-failed': 'warning',
+  'upcoming-notice-failed': 'warning',
+  'notice-for-unknown-attempt': 'warning',
+  'notice-for-unknown-agreement': 'warning',
+  'agreement-cancel-failed': 'warning',
+  'agreement-number-of-another-channel': 'warning',
+  'order-number-of-another-channel': 'info',
+  'webhook-given-up': 'warning',
+  'webhook-failing': 'warning',
+  'pool-empty': 'critical',
+  'pool-low': 'warning',
+  'claim-refused': 'warning',
+  'claim-unknown-for-a-day': 'warning',
+  'reconciliation-difference': 'warning',
+  'reconciliation-failed': 'warning',
+  'undecryptable-fields': 'critical',
+  'sign-in-failures': 'warning',
+  'no-second-admin': 'warning',
+  'institution-silent': 'critical',
+  'institution-declining': 'critical',
+  'database-full': 'critical',
+  'clock-wrong': 'critical',
+  'bridge-currency': 'critical',
+  'peer-refused': 'critical',
+  'audit-chain-broken': 'critical',
+} as const satisfies Readonly<Record<string, AlertSeverity>>;
+
+export type AlertKind = keyof typeof SEVERITIES;
+export const ALERT_KINDS = Object.keys(SEVERITIES) as readonly AlertKind[];
+
+/** Returns the severity of a kind. A kind that this version does not know, of another version, is a warning. */
+export const severityOf = (kind: string): AlertSeverity =>
+  (SEVERITIES as Readonly<Record<string, AlertSeverity>>)[kind] ?? 'warning';
+
+/** SQL: the rank of an alert in lists of open alerts, from 1. The most severe alerts have the highest rank. */
+const RANK = `case when acknowledged_at is not null or resolved_at is not null then 1
+  when kind in (${quoteKinds('critical')}) then 4 when kind in (${quoteKinds('info')}) then 2 else 3 end`;
+
+function quoteKinds(severity: AlertSeverity): string {
+  return ALERT_KINDS.filter((kind) => severityOf(kind) === severity)
+    .map((kind) => `'${kind}'`)
+    .join(', ');
+}
 
 /**
  * SQL: reopens an acknowledged or resolved alert and requests a message that the alert is open. If the alert was
@@ -154,10 +173,10 @@ const ALERT_VIEW_COLUMNS = columns({
 
 const IS_OPEN = '(acknowledged_at is null and resolved_at is null)';
 
-/** Latest first. */
+/** Open alerts first, most severe first, then latest first. */
 export const findAlerts = declareList({
   text: `select ${COLUMNS} from alerts where $1 = 'all' or ${IS_OPEN}
-     order by last_seen_at desc, kind, subject limit $2`,
+     order by ${RANK} desc, last_seen_at desc, kind, subject limit $2`,
   parameters: [column<'open' | 'all'>('text'), 'bigint'],
   columns: ALERT_VIEW_COLUMNS,
 });
@@ -169,33 +188,41 @@ export interface AlertFilter {
   readonly isUnowned: boolean;
 }
 
-export type AlertKey = readonly [lastSeenMicros: number, kind: string, subject: string];
+export type AlertKey = readonly [rank: number, lastSeenMicros: number, kind: string, subject: string];
 
 export type ListedAlert = RowOf<typeof LISTED_ALERT>;
+export interface RankedAlert extends ListedAlert {
+  readonly rank: number;
+}
 
 const LISTED_COLUMNS = `${COLUMNS}, ${epochMicros('last_seen_at')} as "lastSeenMicros",
   (select count(*) from alert_comments c where c.kind = alerts.kind and c.subject = alerts.subject) as comments`;
 const LISTED_ALERT = joinColumns(ALERT_VIEW_COLUMNS, columns({ comments: 'bigint', lastSeenMicros: 'bigint' }));
 
-const LIST_ALERTS = statement({
-  text: `select ${LISTED_COLUMNS} from alerts
-     where ($1 = 'all' or ${IS_OPEN}) and ($2::text is null or kind = $2) and ($3::text is null or owner = $3)
-       and (not $8::boolean or owner is null)
-       and ($4::bigint is null or (last_seen_at, kind, subject) < (${fromEpochMicros('$4')}, $5::text, $6::text))
-     order by last_seen_at desc, kind desc, subject desc limit $7`,
-  parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'bigint', 'boolean'],
-  columns: LISTED_ALERT,
-});
+const createListStatement = (rank: string) =>
+  statement({
+    text: `select ${LISTED_COLUMNS}, ${rank} as rank from alerts
+       where ($1 = 'all' or ${IS_OPEN}) and ($2::text is null or kind = $2) and ($3::text is null or owner = $3)
+         and (not $8::boolean or owner is null)
+         and ($4::bigint is null
+           or (${rank}, last_seen_at, kind, subject) < ($9::integer, ${fromEpochMicros('$4')}, $5::text, $6::text))
+       order by rank desc, last_seen_at desc, kind desc, subject desc limit $7`,
+    parameters: ['text', 'text', 'text', 'bigint', 'text', 'text', 'bigint', 'boolean', 'integer'],
+    columns: joinColumns(LISTED_ALERT, columns({ rank: 'integer' })),
+  });
 
-/** Returns a page of the list, latest first. */
+/** The list of all alerts is in the order of an index, because it has the alerts of many months. */
+const LISTS = { open: createListStatement(RANK), all: createListStatement('1') };
+
+/** Returns a page of the list: open alerts by severity and time, all alerts by time, latest first. */
 export async function listAlertPage(
   db: Queryable,
   { which, kind, owner, isUnowned }: AlertFilter,
   after: AlertKey | undefined,
   limit: number,
-): Promise<ListedAlert[]> {
-  const [micros, afterKind, afterSubject] = after ?? [null, null, null];
-  return db.query(LIST_ALERTS, [which, kind, owner, micros, afterKind, afterSubject, limit, isUnowned]);
+): Promise<RankedAlert[]> {
+  const [rank, micros, afterKind, afterSubject] = after ?? [null, null, null, null];
+  return db.query(LISTS[which], [which, kind, owner, micros, afterKind, afterSubject, limit, isUnowned, rank]);
 }
 
 export const findAlert = declareFind({

@@ -1,5 +1,6 @@
 import { escapeInvisible } from '../platform/escape-invisible.js';
 import { redactSecrets } from '../platform/log/log.js';
+import { type AlertSeverity, severityOf } from './alerts-sql.js';
 import type { AlertGroup, AlertNews, ReportedAlert } from './messages-sql.js';
 
 /** The payload of a webhook, and the source of a mail. docs/alerts.md shows an example. */
@@ -8,6 +9,8 @@ export interface AlertMessage {
   /** A summary in one line. */
   readonly text: string;
   readonly kind: string;
+  /** Unset in messages that are not about alerts. */
+  readonly severity?: AlertSeverity;
   /** The number of alerts that the message is about. If there are many, `alerts` lists only the first alerts. */
   readonly count: number;
   readonly alerts: readonly ReportedAlert[];
@@ -38,11 +41,13 @@ const MAX_DETAIL_LENGTH = 500;
 
 export function createAlertMessage({ kind, what, count, alerts }: AlertGroup, sender: AlertSender): AlertMessage {
   const [first] = alerts;
+  const severity = severityOf(kind);
   const about = count === 1 ? `about ${first?.subject ?? ''}` : `${count} alerts`;
   return {
     type: TYPES[what],
-    text: escapeInvisible(`${kind}: ${about}${STATES[what]}`),
+    text: escapeInvisible(`[${severity}] ${kind}: ${about}${STATES[what]}`),
     kind,
+    severity,
     count,
     alerts: alerts.map((alert) => ({ ...alert, detail: redactSecrets(alert.detail).slice(0, MAX_DETAIL_LENGTH) })),
     ...sender,

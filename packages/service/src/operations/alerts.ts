@@ -18,7 +18,7 @@ export const alertOperations = [
   operation({
     method: 'GET',
     path: '/alerts',
-    summary: 'Alerts, latest first',
+    summary: 'Open alerts, most severe first, or all alerts, latest first',
     query: schemas.alertsQuery,
     answer: schemas.alerts,
     run: pageAlerts,
@@ -26,7 +26,7 @@ export const alertOperations = [
   }),
   command({
     usage: 'alert list',
-    summary: 'open alerts, latest first',
+    summary: 'open alerts, most severe first',
     examples: ['list', 'list --all --json'],
     body: Type.Object({ all: Type.Optional(Type.Boolean()) }),
     fields: { all: ['--all', 'include acknowledged and resolved alerts'] },

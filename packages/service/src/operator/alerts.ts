@@ -9,6 +9,8 @@ import {
   type ListedAlert,
   listAlertPage,
   lockAlert,
+  type RankedAlert,
+  severityOf,
   storeAcknowledgement,
   storeAlertOwner,
 } from '../alerts/alerts-sql.js';
@@ -25,25 +27,32 @@ import type { alertQuery, alertsQuery, commentRequest, ownerRequest } from './sc
 
 const MAX_LISTED = 1000;
 
-/** Returns up to 1000 open alerts, latest first. With `all`, also returns acknowledged and resolved alerts. */
+/** Returns up to 1000 open alerts, most severe first. With `all`, also returns acknowledged and resolved alerts. */
 export async function listAlerts({ database }: Operator, input: { readonly all?: boolean } = {}): Promise<AlertView[]> {
   return findAlerts(database, input.all === true ? 'all' : 'open', MAX_LISTED);
 }
 
-/** Returns a page of alerts, latest first, with the number of open alerts of each kind. */
+/** Returns a page of alerts, the most severe open alerts first, with the number of open alerts of each kind. */
 export async function pageAlerts(
   { database }: Operator,
   { which = 'open', kind, owner, unowned, ...page }: Static<typeof alertsQuery> = {},
 ) {
   const filter = { which, kind: kind ?? null, owner: owner ?? null, isUnowned: unowned === 'true' };
-  const { rows, nextCursor } = await readPage<ListedAlert, AlertKey>(
+  const { rows, nextCursor } = await readPage<RankedAlert, AlertKey>(
     'alerts',
     page,
-    [0, '', ''],
+    [0, 0, '', ''],
     (after, limit) => listAlertPage(database, filter, after, limit),
-    (alert) => [alert.lastSeenMicros, alert.kind, alert.subject],
+    ({ rank, lastSeenMicros, kind: ofKind, subject }) => [rank, lastSeenMicros, ofKind, subject],
   );
-  return { rows: await addOrders(database, rows), nextCursor, kinds: await countOpenAlerts(database) };
+  return {
+    rows: await addOrders(
+      database,
+      rows.map(({ rank: _, ...alert }) => alert),
+    ),
+    nextCursor,
+    kinds: await countOpenAlerts(database),
+  };
 }
 
 type NamedAlert = Static<typeof alertQuery>;
@@ -105,6 +114,7 @@ export async function commentOnAlert(
 async function addOrders(db: Queryable, alerts: readonly ListedAlert[]) {
   const rows = alerts.map(({ lastSeenMicros: _, ...alert }) => ({
     ...alert,
+    severity: severityOf(alert.kind),
     detailSaid: readAlertText(alert.kind, alert.detail),
     resolvedSaid: readAlertText(alert.kind, alert.resolvedBecause),
   }));

@@ -73,8 +73,9 @@ describe('an alert', () => {
       {
         messageId: '1',
         type: 'alert.opened',
-        text: 'refund-refused: about R100000001000000101',
+        text: '[warning] refund-refused: about R100000001000000101',
         kind: 'refund-refused',
+        severity: 'warning',
         count: 1,
         alerts: [
           {
@@ -137,7 +138,7 @@ describe('an alert', () => {
     await turn();
     expect(told()).toEqual(['alert.opened 1', 'alert.resolved 1']);
     expect(receiver.taken[1]?.body).toMatchObject({
-      text: 'refund-refused: about 1 (resolved)',
+      text: '[warning] refund-refused: about 1 (resolved)',
       alerts: [{ subject: '1', resolvedBecause: 'a later refund has succeeded' }],
     });
   });
@@ -209,7 +210,7 @@ describe('many alerts of one kind', () => {
     await later('5 minutes');
     await turn();
     expect(told()).toEqual(['alert.opened 1', 'alert.opened 30']);
-    expect(receiver.taken[1]?.body).toMatchObject({ text: 'refund-refused: 30 alerts' });
+    expect(receiver.taken[1]?.body).toMatchObject({ text: '[warning] refund-refused: 30 alerts' });
     expect(receiver.taken[1]?.body.alerts).toHaveLength(20);
   });
 });
@@ -282,7 +283,7 @@ describe('a mail', () => {
     await mailed('R1');
     const [{ from, to, text } = { from: '', to: [], text: '' }] = mail.mails;
     expect({ from, to }).toEqual({ from: 'perennial@example.com', to: ['ann@example.com', 'bob@example.com'] });
-    expect(text).toContain('Subject: [Perennial production] refund-refused: about R1');
+    expect(text).toContain('Subject: [Perennial production] [warning] refund-refused: about R1');
     expect(text).toContain('Message-ID: <alert-1@pay.example>');
     expect(text).toContain('R1: the card is closed');
     expect(text).toContain('perennial alert list shows');

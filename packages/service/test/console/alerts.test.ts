@@ -35,6 +35,7 @@ describe('GET /alerts', () => {
       alerts: [
         {
           kind: 'webhook-given-up',
+          severity: 'warning',
           subject: 'test_two',
           detail: 'about test_two',
           detailSaid: null,
@@ -63,6 +64,24 @@ describe('GET /alerts', () => {
       detailSaid: { code: 'webhook-given-up', values: ['12'] },
     });
     expect(await subjects('which=all&kind=refund-refused')).toEqual(['1']);
+  });
+
+  it('lists the most severe open alerts first, on all pages; all alerts are listed by time', async () => {
+    const raised: readonly [AlertKind, string][] = [
+      ['database-full', 'database'],
+      ['pool-empty', 'COUPON'],
+      ['debit-late-success', '1'],
+      ['refund-refused', '2'],
+      ['order-number-of-another-channel', '3'],
+    ];
+    for (const one of raised) await raise(...one);
+    await resolveAlert(service.fresh.database, 'database-full', 'database', 'done');
+    const walked = (query: string) => walk(viewer, `/alerts?limit=1${query}`, 'alerts', 'subject');
+    expect(await walked('')).toEqual(['COUPON', '2', '3', '1']);
+    expect(await walked('&which=all')).toEqual(['3', '2', '1', 'COUPON', 'database']);
+    const severities = (await list()).alerts.map(({ severity }: { severity: string }) => severity);
+    expect(severities).toEqual(['critical', 'warning', 'info', 'info']);
+    expect((await viewer.get('/overview')).body.alerts[0]).toMatchObject({ kind: 'pool-empty', severity: 'critical' });
   });
 
   it('pages by a cursor, also through alerts of the same moment', async () => {

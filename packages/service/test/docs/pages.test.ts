@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { decryptField } from '@perennial/wire';
 import { describe, expect, it } from 'vitest';
-import { ALERT_KINDS } from '../../src/alerts/alerts-sql.js';
+import { ALERT_KINDS, severityOf } from '../../src/alerts/alerts-sql.js';
 import { readSettings } from '../../src/platform/settings.js';
 import { formatAttemptNo } from '../../src/subscriptions/domain/orders/order-numbers.js';
 import { formatRefundNo } from '../../src/subscriptions/domain/orders/refund-numbers.js';
@@ -92,9 +92,11 @@ describe('settings', () => {
 });
 
 describe('docs/alerts.md', () => {
-  it('lists exactly the kinds of alerts', async () => {
+  it('lists exactly the kinds of alerts with their severities', async () => {
     const rows = rowsUnder(await readPage('docs/alerts.md'), '## All alerts');
-    expect(rows.map(([kind]) => kind)).toEqual(ALERT_KINDS);
+    expect(rows.map(([kind, severity]) => [kind, severity])).toEqual(
+      ALERT_KINDS.map((kind) => [kind, severityOf(kind)]),
+    );
   });
 });
 

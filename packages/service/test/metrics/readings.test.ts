@@ -160,7 +160,7 @@ it('counts open alerts by kind, until they are acknowledged or end', async () =>
   await raiseAlert(database, 'pool-empty', 'A', 'nothing left');
   await raiseAlert(database, 'pool-empty', 'B', 'nothing left');
   const open = await readOnce();
-  expect(sampleValue(open, 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(2);
+  expect(sampleValue(open, 'perennial_alerts_open', { kind: 'pool-empty', severity: 'critical' })).toBe(2);
   expect(sampleValue(open, 'perennial_alerts_open', { kind: 'billing-failed' })).toBe(0);
   await sql(`update alerts set acknowledged_at = now(), acknowledged_by = 'ann' where subject = 'A'`);
   expect(sampleValue(await readOnce(), 'perennial_alerts_open', { kind: 'pool-empty' })).toBe(1);

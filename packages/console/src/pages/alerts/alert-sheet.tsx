@@ -14,7 +14,7 @@ import { Facts } from '../../parts/page.tsx';
 import { FormProblem } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { placeAddress } from '../../parts/values/place-link.tsx';
-import { Tag } from '../../parts/values/status.tsx';
+import { Status, Tag } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
 import { useSaidText } from '../../parts/values/use-said-text.ts';
 import { useMayDo } from '../../session/session.ts';
@@ -97,6 +97,7 @@ function OneAlert({ kind, subject }: { readonly kind: string; readonly subject: 
             <FormProblem error={acknowledge.error} />
             <Facts
               facts={[
+                [t('severity'), <Status key="severity" of="severity" value={alert.severity} />],
                 [t('subject'), <Copyable key="subject" value={subject} />],
                 [
                   t('owner'),

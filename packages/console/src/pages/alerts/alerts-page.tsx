@@ -40,7 +40,8 @@ export default function AlertsPage() {
   );
   const columns = [
     column.of(t('kind'), (alert) => kindText.name(alert.kind)),
-    column.of(t('status'), (alert) => <AlertState alert={alert} />, { inCard: 'aside' }),
+    column.status(t('severity'), 'severity', 'severity'),
+    column.of(t('status'), (alert) => <AlertState alert={alert} />),
     column.of(t('subject'), ({ subject }) => <span className="mono">{subject}</span>),
     column.words(t('detail'), ({ detail, detailSaid }) => saidText(detail, detailSaid)),
     column.of(t('owner'), (alert) => alert.owner ?? <span className="quiet">{t('nobody')}</span>),
@@ -85,7 +86,7 @@ export default function AlertsPage() {
       ) : null}
       <List
         list={list}
-        caption={t('caption')}
+        caption={t(which === 'all' ? 'captionAll' : 'caption')}
         columns={columns}
         rowKey={(alert) => `${alert.kind} ${alert.subject}`}
         onOpen={(alert) => opened.set({ of: alert.kind, subject: alert.subject })}

@@ -4,7 +4,8 @@ import { NOUNS } from '../../i18n/nouns.ts';
 export const useTexts = dictionary({
   ...NOUNS,
   title: ['Alerts', '告警'],
-  caption: ['Alerts, latest first', '告警，按时间倒序'],
+  caption: ['Open alerts, most severe first', '未处理告警，按级别排序'],
+  captionAll: ['Alerts, latest first', '告警，按时间倒序'],
   open: ['Open', '未处理'],
   all: ['All', '全部'],
   everybodys: ['All owners', '全部负责人'],
@@ -12,6 +13,7 @@ export const useTexts = dictionary({
   nobodys: ['Unassigned', '未分配'],
   which: ['Show', '显示'],
   kind: ['Kind', '类型'],
+  severity: ['Severity', '级别'],
   subject: ['About', '对象'],
   detail: ['Detail', '详情'],
   owner: ['Owner', '负责人'],

@@ -38,6 +38,7 @@ const useTexts = dictionary({
   alerts: ['Open alerts', '未处理告警'],
   noAlerts: ['No open alerts', '没有未处理的告警'],
   kind: ['Alert', '告警'],
+  severity: ['Severity', '级别'],
   subject: ['Subject', '对象'],
   lastSeen: ['Last seen', '最近发生'],
 });
@@ -147,6 +148,7 @@ function Alerts({ overview: { alerts, cells } }: { readonly overview: CellsOverv
   const words = useAlertTexts();
   const columns = [
     alertColumn.of(t('kind'), ({ kind }) => words.name(kind), { grows: true }),
+    alertColumn.status(t('severity'), 'severity', 'severity'),
     alertColumn.of(t('subject'), ({ subject }) => <span className="mono">{subject}</span>),
     alertColumn.of(t('cell'), ({ cell }) => {
       const found = cells.find((one) => one.cell === cell);

@@ -4,6 +4,7 @@ import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { AlertIcon, ApprovalIcon } from '../../icons/icons.tsx';
 import { Notice, Notices } from '../../parts/notices.tsx';
 import { countText } from '../../parts/values/money.tsx';
+import { Status } from '../../parts/values/status.tsx';
 import { useSaidText } from '../../parts/values/use-said-text.ts';
 import styles from './overview.module.css';
 import { useTexts } from './texts.ts';
@@ -21,15 +22,15 @@ export function Attention({ overview: { alerts, now } }: { readonly overview: Ov
           {t('approvals', { count: now.approvalsWaiting })}
         </Notice>
       ) : null}
-      {alerts.slice(0, 3).map(({ kind, subject, detail, detailSaid, lastSeenAt }) => (
+      {alerts.slice(0, 3).map(({ kind, severity, subject, detail, detailSaid, lastSeenAt }) => (
         <Notice
           key={`${kind} ${subject}`}
           to={places.alerts({ of: kind, subject })}
           icon={<AlertIcon size={17} />}
           at={lastSeenAt}
         >
-          <strong>{words.name(kind)}</strong> <span className={`mono ${styles.subject}`}>{subject}</span>{' '}
-          {saidText(detail, detailSaid)}
+          <Status of="severity" value={severity} /> <strong>{words.name(kind)}</strong>{' '}
+          <span className={`mono ${styles.subject}`}>{subject}</span> {saidText(detail, detailSaid)}
         </Notice>
       ))}
       {now.openAlerts > 3 ? (

@@ -92,6 +92,11 @@ const STATUSES = {
     ACTIVE: ['positive', 'Active', '启用'],
     SUSPENDED: ['negative', 'Suspended', '停用'],
   },
+  severity: {
+    critical: ['negative', 'Critical', '严重'],
+    warning: ['waiting', 'Warning', '警告'],
+    info: ['neutral', 'Info', '提示'],
+  },
   month: {
     OPEN: ['progress', 'Open', '未关账'],
     CLOSED: ['neutral', 'Closed', '已关账'],

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { takeAlertsToLog } from '../../alerts/alerts-sql.js';
+import { severityOf, takeAlertsToLog } from '../../alerts/alerts-sql.js';
 import type { AlertSender } from '../../alerts/message.js';
 import { resolveEndedAlerts } from '../../alerts/resolve-sql.js';
 import { sendAlertMessages, writeAlertMessages } from '../../alerts/send-messages.js';
@@ -86,7 +86,7 @@ export async function logAlerts({ database, log }: Pick<AlertingDeps, 'database'
   for (;;) {
     const alerts = await takeAlertsToLog(database, ALERTS_PER_STATEMENT);
     for (const { kind, subject, detail, times, seen } of alerts) {
-      log.warn({ kind, subject, detail, times, seen }, 'alert');
+      log.warn({ kind, severity: severityOf(kind), subject, detail, times, seen }, 'alert');
     }
     logged += alerts.length;
     if (alerts.length < ALERTS_PER_STATEMENT) return logged;

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { severityOf } from '../../alerts/alerts-sql.js';
 import { type DeliveryCounts, PUSH_OUTCOMES } from '../../delivery/counts.js';
 import { CLAIM_OUTCOMES, DEBIT_OUTCOMES, type SubscriptionCounts } from '../../subscriptions/domain/counts.js';
 
@@ -83,11 +84,13 @@ export function createBusinessMetrics(registry: Registry, version: string, hasRe
     return (reading: BusinessReading) => made.set(reading[field as keyof typeof GAUGES]);
   });
   const labeled = Object.entries(LABELED_GAUGES).map(([field, [name, help, label]]) => {
-    const made = new Gauge({ name, help, labelNames: [label], registers: [readings] });
+    const hasSeverity = field === 'alertsOpen';
+    const labelNames = hasSeverity ? [label, 'severity'] : [label];
+    const made = new Gauge({ name, help, labelNames, registers: [readings] });
     return (reading: BusinessReading) => {
       made.reset();
       for (const [of, value] of Object.entries(reading[field as keyof typeof LABELED_GAUGES])) {
-        made.set({ [label]: of }, value);
+        made.set({ [label]: of, ...(hasSeverity ? { severity: severityOf(of) } : {}) }, value);
       }
     };
   });

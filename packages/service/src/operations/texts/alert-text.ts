@@ -1,11 +1,12 @@
-import type { AlertView } from '../../alerts/alerts-sql.js';
+import { type AlertView, severityOf } from '../../alerts/alerts-sql.js';
 import type { SafeText } from '../command/safe-text.js';
 import { table } from '../command/table.js';
 
 export function alertTable(alerts: readonly AlertView[]): SafeText {
   return table(
-    ['KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED', 'RESOLVED'],
+    ['SEVERITY', 'KIND', 'SUBJECT', 'DETAIL', 'SEEN', 'FIRST', 'LAST', 'ACKNOWLEDGED', 'RESOLVED'],
     alerts.map((one) => [
+      severityOf(one.kind),
       one.kind,
       one.subject,
       one.detail,

@@ -1,4 +1,5 @@
 import type { Static } from '@perennial/wire';
+import { severityOf } from '../../alerts/alerts-sql.js';
 import { FIGURE_NAMES, type Figures, perFigure } from '../../figures/figures.js';
 import type { OperatorWithClock } from '../operator.js';
 import { showOverview } from '../overview/overview.js';
@@ -21,7 +22,7 @@ export async function showCells(
   const consoleUrl = asker.cells.find(({ cell }) => cell === asker.cell)?.console ?? null;
   const all: CellAnswer[] = [{ cell: asker.cell, consoleUrl, answer: own, problem: null }, ...others];
   const cells = all.map(toOneCell).toSorted((a, b) => a.cell - b.cell);
-  const alerts = all.flatMap(toAlerts).toSorted((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1));
+  const alerts = all.flatMap(toAlerts).toSorted(bySeverityAndTime);
   return {
     range,
     from: own.from,
@@ -54,10 +55,15 @@ function toAlerts({ cell, answer }: CellAnswer): OneAlert[] {
   return (Array.isArray(alerts) ? alerts : []).map(record).map((one) => ({
     cell,
     kind: String(one['kind']),
+    severity: severityOf(String(one['kind'])),
     subject: String(one['subject']),
     lastSeenAt: String(one['lastSeenAt']),
   }));
 }
+
+const SEVERITIES: readonly OneAlert['severity'][] = ['critical', 'warning', 'info'];
+const bySeverityAndTime = (a: OneAlert, b: OneAlert): number =>
+  SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || (a.lastSeenAt < b.lastSeenAt ? 1 : -1);
 
 function addUp(all: readonly Figures[]): Figures {
   const sums = perFigure(0);

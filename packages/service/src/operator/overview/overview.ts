@@ -1,6 +1,6 @@
 import { formatTime, type Static } from '@perennial/wire';
 import { readAlertText } from '../../alerts/alert-wordings.js';
-import { findAlerts } from '../../alerts/alerts-sql.js';
+import { findAlerts, severityOf } from '../../alerts/alerts-sql.js';
 import {
   DAY_MS,
   FIGURE_NAMES,
@@ -63,7 +63,8 @@ export async function showOverview(
         now: await readStandingNow(tx, channelId, floorToDay(now)),
         channels: await readFiguresByChannel(tx, bucket, { from, to, channelId }, CHANNELS_SHOWN),
         alerts: alerts.map(({ kind, subject, detail, lastSeenAt }) => {
-          return { kind, subject, detail, detailSaid: readAlertText(kind, detail), lastSeenAt };
+          const severity = severityOf(kind);
+          return { kind, severity, subject, detail, detailSaid: readAlertText(kind, detail), lastSeenAt };
         }),
       };
     },

@@ -9,8 +9,10 @@ export const alertsQuery = Type.Object({
   unowned: Type.Optional(oneOf('true')),
   ...paging,
 });
+export const severity = oneOf('critical', 'warning', 'info');
 export const alert = Type.Object({
   kind: Type.String(),
+  severity,
   subject: Type.String(),
   detail: Type.String(),
   detailSaid: said,

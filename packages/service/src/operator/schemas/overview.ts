@@ -1,5 +1,6 @@
 import { Type } from '@perennial/wire';
 import { perFigure } from '../../figures/figures.js';
+import { severity } from './alerts.js';
 import { cents, count, oneOf, said, text, textOrNull, time, timeOrNull } from './parts.js';
 
 export const overviewQuery = Type.Object({
@@ -52,6 +53,7 @@ export const overview = Type.Object({
   alerts: Type.Array(
     Type.Object({
       kind: Type.String(),
+      severity,
       subject: Type.String(),
       detail: Type.String(),
       detailSaid: said,
@@ -96,7 +98,7 @@ export const cellsOverview = Type.Object({
     }),
   ),
   alerts: Type.Array(
-    Type.Object({ cell: Type.Integer(), kind: Type.String(), subject: Type.String(), lastSeenAt: time }),
+    Type.Object({ cell: Type.Integer(), kind: Type.String(), severity, subject: Type.String(), lastSeenAt: time }),
   ),
 });
 
