@@ -33,3 +33,4 @@ export * from './schemas/shared-agreement.js';
 export * from './schemas/type.js';
 export * from './signing.js';
 export * from './time.js';
+export * from './trim-slashes.js';

@@ -1,3 +1,4 @@
+import { trimSlashes } from '@perennial/wire';
 import { OPERATIONS } from '@perennial/wire/bridge';
 import { parseBridgeAddress } from '../gateways/bridge/bridge-address.js';
 import { PlainError } from '../platform/plain-error.js';
@@ -47,7 +48,7 @@ const GROUPS: readonly (readonly [name: string, trials: readonly Trial[]])[] = [
 export async function checkBridge(given: Given): Promise<Checked> {
   const startedAt = given.clock.now();
   const { origin, pathname } = parseBridgeAddress(given.url);
-  const basePath = pathname.replace(/(?<!\/)\/+$/, '');
+  const basePath = trimSlashes(pathname);
   const findings = new Findings();
   const book = new Book(given.prefix);
   const { key, clock, currency, deadlines, peers } = given;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { trimSlashes } from '@perennial/wire';
 import { PlainError } from './plain-error.js';
 
 /** The cells of an installation, and which numbers belong to each. Reasons: docs/decisions/0037-cells.md. */
@@ -92,7 +93,7 @@ export function readCellsFile(file: string): Cell[] {
         refuse(`must have a URL as "${name}" of cell ${cell}`);
       }
     }
-    const trimmed = Object.entries(urls).map(([name, value]) => [name, String(value).replace(/(?<!\/)\/+$/, '')]);
+    const trimmed = Object.entries(urls).map(([name, value]) => [name, trimSlashes(String(value))]);
     return { cell: Number(cell), ...Object.fromEntries(trimmed) };
   });
   const twice = cells.find(({ cell }, at) => cells.findIndex((one) => one.cell === cell) !== at);

@@ -2,6 +2,7 @@ import { sha256Hex, toBase64 } from '#platform';
 import { PATH_PREFIX } from '../endpoints.js';
 import { HEADERS } from '../headers.js';
 import { EMPTY_SHA256 } from '../signing.js';
+import { trimSlashes } from '../trim-slashes.js';
 import { type BodySpelling, spellAgain } from './body-spellings.js';
 import { fromHex } from './hex.js';
 import { type Finding, finding, type Mistake } from './mistakes.js';
@@ -323,7 +324,7 @@ const explainOffset = (ms: number) =>
 
 /** Lists texts that a client may have put before the path: the host that it called, and the service's public URL. */
 export function listHosts({ host }: ReceivedRequest, publicUrl: string | undefined): string[] {
-  const url = publicUrl === undefined ? undefined : publicUrl.replace(/(?<!\/)\/+$/, '');
+  const url = publicUrl === undefined ? undefined : trimSlashes(publicUrl);
   const own = url?.replace(/^[a-z]+:\/\//i, '');
   const named = host === undefined || host === '' ? [] : [`https://${host}`, `http://${host}`, host];
   const bare = host?.replace(/:\d+$/, '');

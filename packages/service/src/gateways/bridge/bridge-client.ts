@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { trimSlashes } from '@perennial/wire';
 import {
   BRIDGE_HEADERS,
   CONTENT_TYPE,
@@ -61,7 +62,7 @@ export function createBridgeClient({ url, key, clock, connections, log, peers, p
   function endpointOf(operation: string): Endpoint {
     const known = endpoints.get(operation);
     if (known) return known;
-    const endpoint = createEndpoint(new URL(`${base.pathname.replace(/(?<!\/)\/+$/, '')}/${operation}`, base));
+    const endpoint = createEndpoint(new URL(`${trimSlashes(base.pathname)}/${operation}`, base));
     endpoints.set(operation, endpoint);
     return endpoint;
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { trimSlashes } from '@perennial/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { createDevice } from '../../console/sessions/device.js';
@@ -199,4 +200,4 @@ function ownAddress(given: string | undefined): string {
   return given !== undefined && /^\/(?![/\\])[\w/?=&%.,:+-]*$/.test(given) ? given : '/';
 }
 
-const consolePath = (url: string) => new URL(url).pathname.replace(/(?<!\/)\/+$/, '');
+const consolePath = (url: string) => trimSlashes(new URL(url).pathname);

@@ -1,3 +1,4 @@
+import { trimSlashes } from '@perennial/wire';
 import { PACKAGE_FOLDER } from '../../platform/package-folder.js';
 import type { Environment } from '../../platform/settings.js';
 import { escapeHtml } from '../../redeem/html.js';
@@ -27,6 +28,6 @@ export function createDevelopersFiles({ publicUrl, environment, currency }: Inst
 }
 
 /** The path prefix of all URLs, if the service is behind a proxy that removes this prefix. */
-export const rootOf = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '');
+export const rootOf = (publicUrl: string): string => trimSlashes(new URL(publicUrl).pathname);
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);

@@ -1,3 +1,4 @@
+import { trimSlashes } from '@perennial/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../platform/clock.js';
@@ -90,7 +91,7 @@ export function addDevelopersRoutes(app: FastifyInstance, deps: DevelopersDeps, 
     pages.get<{ Params: { '*': string } }>('/developers/*', async (request, reply) => {
       const asked = request.params['*'];
       if (asked.startsWith('refused/')) return sendDiagnosis(request, reply, asked.slice('refused/'.length));
-      const path = asked.replace(/(?<!\/)\/+$/, '');
+      const path = trimSlashes(asked);
       const isTidy = path === asked && path !== '';
       if (isTidy) return sendFile(reply, path);
       return reply.redirect(`${rootOf(publicUrl())}/developers${path === '' ? '' : `/${encodeURI(path)}`}`, 308);

@@ -1,3 +1,4 @@
+import { trimSlashes } from '@perennial/wire';
 import { createAmountFormat } from '@perennial/wire/currency';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -62,7 +63,7 @@ export function createRedeemContext(deps: RedeemDeps, halfCloseMs: number) {
     const of = deps.redeemUrl();
     if (of !== known.of) {
       const { origin, pathname } = new URL(of);
-      known = { of, origin, path: pathname.replace(/(?<!\/)\/+$/, '') };
+      known = { of, origin, path: trimSlashes(pathname) };
     }
     return known;
   }

@@ -1,4 +1,4 @@
-import { PATH_PREFIX } from '@perennial/wire';
+import { PATH_PREFIX, trimSlashes } from '@perennial/wire';
 import { findNearMiss } from './near-miss.js';
 
 /** Sandbox only: names the endpoint that the client probably meant by a wrong path. Undefined if there is none. */
@@ -24,7 +24,7 @@ function listMistakes(path: string): string[] {
   return [
     ...(path.toLowerCase().replace(/\/+/g, '/').startsWith(PATH_PREFIX) ? [] : [`lacks the prefix ${PATH_PREFIX}`]),
     ...(/.\/$/.test(path) ? ['ends with a slash'] : []),
-    ...(/\/\//.test(path.replace(/(?<!\/)\/+$/, '')) ? ['has two slashes in a row'] : []),
+    ...(/\/\//.test(trimSlashes(path)) ? ['has two slashes in a row'] : []),
     ...(path === path.toLowerCase() ? [] : ['has capital letters']),
   ];
 }

@@ -1,4 +1,4 @@
-import { formatTime, verifyRedeemLink } from '@perennial/wire';
+import { formatTime, trimSlashes, verifyRedeemLink } from '@perennial/wire';
 import { createChannelRegistry } from '../../catalog/channels/channel-registry.js';
 import { readFormFields, readLink, type SignedLink } from '../../redeem/link.js';
 import { createRedeemLinks } from '../../subscriptions/domain/orders/redeem-links.js';
@@ -47,7 +47,7 @@ export async function checkRedemptionLink(
   const [bare = ''] = /[\w.:-]{1,253}\/.*/.exec(signed) ?? [];
   const [address = `${own.protocol}//${bare}`] = /https?:\/\/\S+/.exec(text) ?? [];
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const pages = `${own.pathname.replace(/(?<!\/)\/+$/, '')}/redeem`;
+  const pages = `${trimSlashes(own.pathname)}/redeem`;
   const isHere = url?.origin === own.origin && (url.pathname === pages || url.pathname.startsWith(`${pages}/`));
   const link = url && readLink(readFormFields(url.search.slice(1)));
   const found = link && (await findSigned({ database, vault }, link));

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { trimSlashes } from '@perennial/wire';
 import { type Env, isHttpsOrHere, readList, readSettingFile, readText, SettingsError } from './values.js';
 
 export type KeyServiceSettings =
@@ -73,5 +74,5 @@ function readKeyService(env: Env): KeyServiceSettings | undefined {
   }
   if (tokenFile === undefined) throw new SettingsError('VAULT_TOKEN_FILE is missing: KEY_SERVICE requires it');
   const keyName = decodeURIComponent(url.hash.slice(1));
-  return { kind: 'vault', url: `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''), keyName, tokenFile };
+  return { kind: 'vault', url: trimSlashes(`${url.origin}${url.pathname}`), keyName, tokenFile };
 }

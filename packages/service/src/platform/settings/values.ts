@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { trimSlashes } from '@perennial/wire';
 import { PlainError } from '../plain-error.js';
 import { isThisMachine } from '../this-machine.js';
 
@@ -89,7 +90,7 @@ export function readPublicUrl(env: Env, name: string): string | undefined {
   if (username !== '' || password !== '' || /[?#]/.test(value)) {
     throw new SettingsError(`${name} must be a URL without a user, a password, a query or a fragment`);
   }
-  return value.replace(/(?<!\/)\/+$/, '');
+  return trimSlashes(value);
 }
 
 /** Returns true for an https URL, and for an http URL of this machine. */
