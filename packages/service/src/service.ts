@@ -116,6 +116,7 @@ export interface TestLimits {
   readonly idempotency?: IdempotencyOptions;
   readonly largeBodies?: Partial<LargeBodyLimits>;
   readonly consoleBodies?: Partial<LargeBodyLimits>;
+  readonly noticeBodies?: Partial<LargeBodyLimits>;
   readonly load?: Partial<LoadLimits>;
   readonly readingSeconds?: number;
   readonly shareLimits?: Partial<ChannelQueueLimits>;
@@ -262,6 +263,7 @@ export function createService(deps: ServiceDeps): Service {
       deps.console === 'off' ? undefined : createConsoleDeps({ ...deps, currency }, { channels, gateways, pushClient }),
     notices: {
       clock,
+      bodies: createLargeBodies({ ...NOTICE_BODIES, ...testLimits.noticeBodies }),
       verifier: createNoticeVerifier(database, gateways, clock),
       limit: createMinuteLimit(failuresPerMinute, clock),
       passOn: createNoticePasser({ cell: deps.cell ?? 0, cells: deps.cells ?? [], log }),
@@ -324,8 +326,19 @@ const PUSH_RESULTS: Readonly<Record<DeliveryOutcome, CallResult>> = {
   FORBIDDEN: 'unknown',
 };
 
-/** A file of codes has room, but two large ones of the same address do not. */
-const CONSOLE_BODIES: Partial<LargeBodyLimits> = { bytes: 67_108_864, bytesPerOwner: 33_554_432 };
+/**
+ * A file of codes has room, but two large ones of the same address do not. Only operators who have signed in send large
+ * bodies. At 50 KB/s, a slow mobile connection may stall for 18 s of each 20 s.
+ */
+const CONSOLE_BODIES: Partial<LargeBodyLimits> = {
+  bytes: 67_108_864,
+  bytesPerOwner: 33_554_432,
+  windowMs: 20_000,
+  bytesPerWindow: 65_536,
+};
+
+/** Notices have their own room, so that bodies of strangers elsewhere keep out no notice. */
+const NOTICE_BODIES: Partial<LargeBodyLimits> = { bytes: 8_388_608, bytesPerOwner: 262_144 };
 
 /** The number under which requests without an operator share the console's connections. Ids of operators begin at 1. */
 const NOBODY = 0;

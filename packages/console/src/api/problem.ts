@@ -38,7 +38,7 @@ export async function readProblem(response: Response): Promise<Problem> {
     text('detail'),
     text('requestId'),
     Number.isFinite(retryAfter) ? retryAfter : undefined,
-    text('code') ?? null,
+    response.status === 408 ? 'too-slow' : (text('code') ?? null),
     Array.isArray(body['values']) ? body['values'].map(String) : [],
   );
 }

@@ -18,6 +18,7 @@ export const CHINESE: Readonly<Record<ProblemKind | RefusalCode, string>> = {
   'not-possible': '无法执行：{detail}',
   invalid: '请求无效：{detail}',
   'too-large': '请求内容过大',
+  'too-slow': '上传速度过慢，已中断，请在网络较好时重试',
   locked: '错误次数过多，请 {seconds} 秒后重试',
   busy: '服务繁忙，请稍后再试',
   fault: '服务异常',

@@ -15,6 +15,7 @@ export const PROBLEM_TITLES = {
   'not-possible': [409, 'This is not possible now'],
   invalid: [400, 'The request is invalid'],
   'too-large': [413, 'The request is too large'],
+  'too-slow': [408, 'The upload was too slow and was stopped. Try again over a faster connection'],
   locked: [429, 'Too many wrong attempts'],
   busy: [503, 'Try again in a moment'],
   fault: [500, 'Something went wrong on our side'],

@@ -52,7 +52,7 @@ interface Stopping {
  * routes.
  */
 export function createApp(deps: AppDeps) {
-  const { clock, metrics, log, load, bodies, readsOnly } = deps;
+  const { clock, metrics, log, load, readsOnly } = deps;
   const isClockWrong = deps.clockWatch.isWrong;
   const limits = { ...HTTP_LIMITS, ...deps.httpLimits };
   const { halfCloseTimeout: halfCloseMs, drainTime } = limits;
@@ -74,7 +74,7 @@ export function createApp(deps: AppDeps) {
     metrics.expectFaults(route.endpoint.path);
     addEndpoint(app, route, { ...deps, places, answers, refuse, stopping });
   }
-  addNoticeRoutes(app, deps.notices, { log, bodies, refuse, readsOnly, isClockWrong });
+  void app.register(async (scope) => addNoticeRoutes(scope, deps.notices, { log, refuse, readsOnly, isClockWrong }));
   addRedeemRoutes(app, deps.redeem, { isDraining, load, halfCloseMs, readsOnly, isClockWrong });
   addSellerRoutes(app, deps.redeem, isDraining);
   const consoleServer = addConsole(app, deps, { isDraining, readsOnly });
@@ -199,10 +199,11 @@ function addConsole(
     addConsoleRoutes(app, console, context);
     return undefined;
   }
-  // This server has fewer limits for slow clients, because only operators should reach its listener.
+  // This server has fewer limits for slow clients, because only operators should reach its listener. A file of codes of
+  // 25 MB takes 500 s at 50 KB/s.
   const apart = fastify({
     logger: false,
-    requestTimeout: 60_000,
+    requestTimeout: 600_000,
     forceCloseConnections: 'idle',
     trustProxy: toTrustProxy(trustedProxies),
     genReqId: requestIdOf,

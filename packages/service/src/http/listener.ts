@@ -1,7 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import { MAX_BODY_BYTES, Rejection } from '@perennial/wire';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { addressGroup } from './answers/minute-limit.js';
 import { toRefusal } from './answers/respond.js';
 import { createUnreadCloser } from './answers/unread-closer.js';
 import { readableConsoleUrl } from './console/console-routes.js';
@@ -53,12 +52,10 @@ export function createListener(deps: ListenerDeps) {
   // Keeps bodies as bytes, because the signature covers the bytes and is checked before parsing. Names JSON besides
   // `*`, because Fastify caches the parser of a named type. For any other type, it parses the header again each time.
   app.removeAllContentTypeParsers();
-  // All requests that name no known channel have one share, so strangers leave room for channels.
-  const ownersOf = (request: FastifyRequest) => [
-    addressGroup(request.ip),
-    `channel ${deps.failures.knownChannel(request)}`,
-  ];
-  app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies, ownersOf));
+  // The signature covers the body, so only an access token shows the channel. All other requests share the room of one
+  // channel. An app id has no spaces.
+  const ownerOf = (request: FastifyRequest) => deps.failures.tokenHolder(request) ?? 'a stranger';
+  app.addContentTypeParser(['application/json', '*'], createBodyReader(deps.bodies, ownerOf));
   answerExpectations(app);
   return { app, unread, silent, earlyRefusal };
 }

@@ -10,6 +10,7 @@ import type { LargeBodies } from './limits/large-bodies.js';
 import { createThrottledLines } from './limits/throttled-lines.js';
 import { KNOWN_HEADER, PASSED_HEADER, type PassNotice } from './pass-notice.js';
 import type { Refuse } from './refusals.js';
+import { createBodyReader } from './requests/read-body.js';
 
 export interface NoticeRouteDeps {
   readonly clock: Clock;
@@ -20,11 +21,11 @@ export interface NoticeRouteDeps {
   readonly passOn: PassNotice;
   /** Limits notices that the institution has not signed. */
   readonly limit: MinuteLimit;
+  readonly bodies: LargeBodies;
 }
 
 export interface NoticeRouteContext {
   readonly log: Logger;
-  readonly bodies: LargeBodies;
   readonly refuse: Refuse;
   /** True if this node refuses notices. Institutions send them again. */
   readonly readsOnly: boolean;
@@ -35,15 +36,21 @@ const MAX_NOTICE_BYTES = 65_536;
 
 /**
  * Accepts signed, idempotent notices from institutions about the result of a debit or the end of an agreement. Answers
- * after a notice is stored. A refusal never has status 200, because 200 tells a bridge that the notice is stored.
+ * after a notice is stored. A refusal never has status 200, because 200 tells a bridge that the notice is stored. Needs
+ * a scope of its own, because it reads bodies itself.
  */
 export function addNoticeRoutes(
-  app: FastifyInstance,
-  { clock, verifier, accept, passOn, limit }: NoticeRouteDeps,
-  { log, bodies, refuse, readsOnly, isClockWrong }: NoticeRouteContext,
+  scope: FastifyInstance,
+  { clock, verifier, accept, passOn, limit, bodies }: NoticeRouteDeps,
+  { log, refuse, readsOnly, isClockWrong }: NoticeRouteContext,
 ): void {
   const lines = createThrottledLines();
-  app.addHook('onClose', async () => lines.flush());
+  scope.addHook('onClose', async () => lines.flush());
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(
+    ['application/json', '*'],
+    createBodyReader(bodies, ({ ip }) => addressGroup(ip)),
+  );
 
   /**
    * Counts refusals by address, and also by payment channel if this node knows it: institutions behind one proxy then
@@ -52,7 +59,7 @@ export function addNoticeRoutes(
   const senderOf = (ip: string, code: string) =>
     verifier.knows(code) ? `${addressGroup(ip)} ${code}` : addressGroup(ip);
 
-  app.post<{ Params: { code: string } }>(
+  scope.post<{ Params: { code: string } }>(
     '/gateway/v1/notices/:code',
     {
       bodyLimit: MAX_NOTICE_BYTES,
@@ -116,5 +123,5 @@ function toNoticeRefusal(error: unknown): NoticeRefusal | undefined {
   if (refusal.result.http !== 200) return undefined;
   const isTooLarge = refusal.result === CODES.BODY_TOO_LARGE;
   const message = isTooLarge ? 'notice is larger than 64 KB' : refusal.message;
-  return { ...refusal, http: isTooLarge ? 413 : 400, message, reason: message, isTrusted: false };
+  return { ...refusal, http: isTooLarge ? 413 : (refusal.http ?? 400), message, reason: message, isTrusted: false };
 }

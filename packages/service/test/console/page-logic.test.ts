@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PROBLEM_TITLES } from '../../src/console/problem-titles.js';
 import { importPage } from './page-source.js';
 
 /** Logic of the pages that needs no browser: typed values and answers of the service. */
@@ -141,6 +142,22 @@ describe('a refund without an answer', () => {
     requests.forgetUnanswered(ann, small);
     expect(requests.findUnanswered(ann)).toEqual([]);
   });
+});
+
+const { readProblem } = await importPage('api', 'problem.ts');
+const { problemText } = await importPage('parts', 'problem-text.ts');
+
+it('shows that an upload was too slow, in both languages, also if the server or a proxy ended it', async () => {
+  const textsOf = async (body: object) => {
+    const problem = await readProblem(
+      new Response(JSON.stringify(body), { status: 408, statusText: 'Request Timeout' }),
+    );
+    return ['en', 'zh'].map((language) => problemText(problem, language));
+  };
+  const [, title] = PROBLEM_TITLES['too-slow'];
+  const zh = '上传速度过慢，已中断，请在网络较好时重试';
+  expect(await textsOf({ code: 'too-slow', title, values: [] })).toEqual([title, zh]);
+  expect(await textsOf({ code: '400001' })).toEqual(['Request Timeout', zh]);
 });
 
 const { foldPlannedPushes, foldPushes } = await importPage('pages', 'order', 'timeline', 'fold-pushes.ts');

@@ -9,6 +9,7 @@ import { ofFile } from '../orders/stage-of-file.js';
 import { capturedLog } from '../support/captured-log.js';
 import { lockWaits } from '../support/database.js';
 import { until } from '../support/processes.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
 import { ask, consoleClient } from './support.js';
@@ -141,5 +142,37 @@ describe('bodies of operators', () => {
     for (const one of statuses) one.catch(() => undefined);
     expect(first).toBe(429);
     expect((await support.post('/benefits/X/codes', { codes: 'A\nB' })).status).toBe(200);
+  });
+
+  it('may come slowly, at 25 KB in 5 s; 408 if they stall', async () => {
+    const support = await consoleClient(service, 'support');
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const body = JSON.stringify({ codes: Array.from({ length: 20_000 }, (_, n) => `CODE${n}`).join('\n') });
+    const raw = rawConnection(service.baseUrl);
+    onTestFinished(raw.close);
+    const headers = {
+      ...{
+        Cookie: `__Host-perennial=${support.token}; perennial=${support.token}`,
+        'X-CSRF-Token': csrfToken(support.token),
+      },
+      ...{ 'Content-Type': 'application/json', 'Content-Length': `${body.length}` },
+    };
+    const send = async (text: string, ms: number) => {
+      raw.write(text);
+      // Another request is answered after the service has read the text.
+      await support.get('/session');
+      vi.advanceTimersByTime(ms);
+    };
+    raw.write(requestBytes('/console/api/benefits/SLOW/codes', headers));
+    for (let at = 0; at < body.length; at += 25_000) await send(body.slice(at, at + 25_000), 5_000);
+    expect((await raw.replies(1)).map(({ status }) => status)).toEqual([200]);
+
+    raw.write(requestBytes('/console/api/benefits/SLOW/codes', headers));
+    await send(body.slice(0, 100_000), 20_000);
+    await send('', 20_000);
+    const [, reply] = await raw.replies(2);
+    expect([reply?.status, reply?.code, reply?.headers['connection']]).toEqual([408, 'too-slow', 'close']);
+    expect(reply?.envelope.title).toBe('The upload was too slow and was stopped. Try again over a faster connection');
   });
 });

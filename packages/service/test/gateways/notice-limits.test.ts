@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { signedHeaders } from '@perennial/wire/bridge';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { resetGatewayKey } from '../../src/operator/provisioning/payment-channels.js';
 import { type Database, wrapQuery } from '../../src/platform/db/database.js';
+import type { TestLimits } from '../../src/service.js';
 import { type CapturedLog, capturedLog } from '../support/captured-log.js';
 import { type Reply, send } from '../support/channel-client.js';
 import { expectEnvelope } from '../support/envelope.js';
+import { rawConnection, requestBytes } from '../support/raw-http.js';
 import { anotherNode, type Node } from '../support/second-node.js';
 import { type TestService, testService } from '../support/service.js';
 import { addBank, paidNotice } from './support.js';
@@ -37,7 +39,7 @@ beforeEach(() => {
   HERE = `203.0.113.${tests}`;
 });
 
-async function start(authFailuresPerMinute: number): Promise<void> {
+async function start(authFailuresPerMinute: number, limits: TestLimits = {}): Promise<void> {
   log = capturedLog();
   service = await testService();
   keys = new Map();
@@ -52,7 +54,7 @@ async function start(authFailuresPerMinute: number): Promise<void> {
       return run();
     }),
   };
-  const testLimits = { authFailuresPerMinute };
+  const testLimits = { authFailuresPerMinute, ...limits };
   const more = { database: counting, log: log.log, testLimits, trustedProxies: ['127.0.0.1'] };
   node = await anotherNode(service, more);
   stopped = undefined;
@@ -156,6 +158,44 @@ describe('database reads for notices', () => {
     expect((await notice('NEWBANK')).status).toBe(401);
     keys.set('NEWBANK', await addBank(service, 'NEWBANK'));
     expect((await notice('NEWBANK')).status).toBe(200);
+  });
+});
+
+describe('notices of more than 16 KB', () => {
+  afterEach(end);
+  const NO_ROOM = { largeBodies: { bytes: 0 } };
+  const large = () => ({ body: paid({ padding: 'x'.repeat(50_000) }) });
+
+  /** Sends the first 20,000 bytes of a notice from the current test's address. */
+  function begin() {
+    const raw = rawConnection(node.baseUrl);
+    onTestFinished(raw.close);
+    const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': HERE, 'Content-Length': '60000' };
+    raw.write(requestBytes('/gateway/v1/notices/REFBANK', headers, 'x'.repeat(20_000)));
+    return raw;
+  }
+
+  it('200: while other large bodies have no room', async () => {
+    await start(FAILURES, NO_ROOM);
+    expect((await notice('REFBANK', large())).status).toBe(200);
+  });
+
+  it('429: from an address whose notices use its limit; 200: from another', async () => {
+    await start(FAILURES, { ...NO_ROOM, noticeBodies: { bytesPerOwner: 70_000 } });
+    begin();
+    await notice('REFBANK');
+    const reply = await notice('REFBANK', large());
+    expect(reply.status).toBe(429);
+    expectEnvelope(reply.envelope, '429001');
+    expect((await notice('REFBANK', { ...large(), address: THERE })).status).toBe(200);
+  });
+
+  it('408: if they stall, and their room is free', async () => {
+    await start(FAILURES, { ...NO_ROOM, noticeBodies: { bytesPerOwner: 70_000, windowMs: 50 } });
+    const [reply] = await begin().replies(1);
+    expect([reply?.status, reply?.headers['connection']]).toEqual([408, 'close']);
+    expectEnvelope(reply?.envelope, '400001');
+    expect((await notice('REFBANK', large())).status).toBe(200);
   });
 });
 

@@ -1,4 +1,4 @@
-import { HEADERS, PATH_PREFIX } from '@perennial/wire';
+import { HEADERS, PATH_PREFIX, TOKEN_LIFETIME_SECONDS } from '@perennial/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LargeBodyLimits } from '../../src/http/limits/large-bodies.js';
 import type { CallOptions, ChannelClient, Reply } from '../support/channel-client.js';
@@ -48,16 +48,24 @@ const list = (address: string, bytes: number, by = channel, options: CallOptions
     { ...tokenOf(by), raw: sized(bytes), ...options, headers: { ...from(address), ...options.headers } },
   );
 
+interface Begun extends CallOptions {
+  readonly says?: boolean;
+  readonly appId?: string;
+}
+
+/** A token that the service did not issue. */
+const NO_TOKEN = { token: 'x'.repeat(80) };
+
 /**
  * Begins a request: sends the first `sent` bytes of a body of `bytes` bytes. `says`: with a Content-Length. `appId`: the
  * channel that the request names.
  */
-function begin(address: string, bytes: number, sent: number, { says = true, appId = '' } = {}) {
+function begin(address: string, bytes: number, sent: number, { says = true, appId = '', ...options }: Begun = {}) {
   const raw = rawConnection(service.baseUrl);
   halves.push(raw);
   const body = sized(bytes);
   const headers = {
-    ...channel.signedHeaders('products/list', Buffer.from(body), tokenOf(channel)),
+    ...channel.signedHeaders('products/list', Buffer.from(body), { ...tokenOf(channel), ...options }),
     ...from(address),
     ...(appId === '' ? {} : { [HEADERS.appId]: appId }),
   };
@@ -86,32 +94,49 @@ describe('bodies of more than 16 KB in flight', () => {
   it.each([
     ['declare their length', true],
     ['do not', false],
-  ])('429001: for an address whose bodies use its limit, when they %s', async (_what, says) => {
+  ])('429001: for a channel whose bodies use its limit, from any address, when they %s', async (_what, says) => {
     await start({ bytesPerOwner: 200_000 });
     begin(HERE, 1_000_000, 100_000, { says });
     await afterIt();
-    const reply = await list(HERE, 100_000, other);
+    const reply = await list(THERE, 100_000);
     expect(reply.status).toBe(429);
     expectEnvelope(reply.envelope, '429001');
     expect(reply.headers['retry-after']).toBe('1');
-    expect((await list(HERE, 16_384, other)).code).toBe('0');
-    expect((await list(THERE, 100_000, other)).code).toBe('0');
-  });
-
-  it('429001: for a channel whose bodies use its limit, from any address', async () => {
-    await start({ bytesPerOwner: 200_000 });
-    begin(HERE, 1_000_000, 100_000);
-    await afterIt();
-    expect((await list(THERE, 100_000)).code).toBe('429001');
     expect((await list(THERE, 16_384)).code).toBe('0');
-    expect((await list(THERE, 100_000, other)).code).toBe('0');
+    expect((await list(HERE, 100_000, other)).code).toBe('0');
   });
 
-  it('429001: for all strangers together, so that channels have room', async () => {
+  it.each([
+    ['an unknown app id', { appId: 'test_nobody' }],
+    ['the app id of a channel', NO_TOKEN],
+    ['the app id of a channel with the token of another', {}],
+  ])('429001: for all strangers together, so that channels have room, with %s', async (_what, options) => {
     await start({ bytes: 400_000, bytesPerOwner: 200_000 });
-    for (const n of [1, 2, 3, 4]) begin(`198.51.100.${n}`, 1_000_000, 100_000, { appId: `test_nobody_${n}` });
+    const strange = { ...tokenOf(other), ...options };
+    for (const n of [1, 2, 3, 4]) begin(`198.51.100.${n}`, 1_000_000, 100_000, strange);
     await afterIt();
-    expect((await list(HERE, 100_000, channel, { headers: { [HEADERS.appId]: 'test_nobody' } })).code).toBe('429001');
+    expect((await list(HERE, 100_000, channel, NO_TOKEN)).code).toBe('429001');
+    for (const one of [channel, other]) expect((await list(HERE, 100_000, one)).code).toBe('0');
+  });
+
+  it('401006: an expired token takes the room of strangers', async () => {
+    await start({ bytesPerOwner: 200_000 });
+    service.clock.advance(TOKEN_LIFETIME_SECONDS * 1000);
+    expect((await list(HERE, 100_000)).code).toBe('401006');
+    begin(HERE, 1_000_000, 100_000, NO_TOKEN);
+    tokens.set(other, await other.getToken());
+    expect((await list(HERE, 100_000)).code).toBe('429001');
+    expect((await list(HERE, 100_000, other)).code).toBe('0');
+  });
+
+  it('0: a body whose token expires meanwhile gives all its room back', async () => {
+    await start({ bytesPerOwner: 120_000 });
+    const first = begin(HERE, 110_000, 20_000);
+    await afterIt();
+    service.clock.advance(TOKEN_LIFETIME_SECONDS * 1000);
+    first.finish();
+    expect((await first.replies(1)).map((reply) => reply.code)).toEqual(['401003']);
+    tokens.set(channel, await channel.getToken());
     expect((await list(HERE, 100_000)).code).toBe('0');
   });
 

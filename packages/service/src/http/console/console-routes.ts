@@ -36,7 +36,7 @@ export function addConsoleRoutes(app: FastifyInstance, deps: ConsoleDeps, contex
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       '*',
-      createBodyReader(deps.bodies, ({ ip }) => [addressGroup(ip)]),
+      createBodyReader(deps.bodies, ({ ip }) => addressGroup(ip)),
     );
     scope.addHook('onSend', async ({ body }) => {
       if (Buffer.isBuffer(body)) deps.bodies.release(body);

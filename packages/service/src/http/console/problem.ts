@@ -11,7 +11,9 @@ import { Unavailable } from '../../platform/db/database.js';
 import { TooManyAtOnce } from '../../platform/db/sharing/channel-queue.js';
 import { PlainError, type Refusal } from '../../platform/plain-error.js';
 import { RateLimited } from '../answers/minute-limit.js';
-import { toRefusal } from '../answers/respond.js';
+import { BodyTooSlow, toRefusal } from '../answers/respond.js';
+import { HTTP_LIMITS } from '../limits/http-limits.js';
+import { answerAndHalfClose } from '../requests/half-close.js';
 
 export class Problem extends Error {
   constructor(
@@ -46,6 +48,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   }
   if (error instanceof TooManyAtOnce) return told('busy', undefined, 1);
   if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
+  if (error instanceof BodyTooSlow) return told('too-slow');
   if (error instanceof Rejection) {
     return told(error.result.name === 'BODY_TOO_LARGE' ? 'too-large' : 'invalid', error.message);
   }
@@ -63,21 +66,19 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   const [status, title] = PROBLEM_TITLES[kind];
   reply.resultCode = kind;
   if (retryAfterSeconds !== undefined) void reply.header(HEADERS.retryAfter, String(retryAfterSeconds));
-  return reply
-    .code(status)
-    .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(
-      JSON.stringify({
-        type: `urn:perennial:problem:${kind}`,
-        title,
-        status,
-        code: refusal?.code ?? kind,
-        values: refusal?.values ?? [],
-        detail,
-        retryAfterSeconds,
-        requestId: reply.request.id,
-      }),
-    );
+  const text = JSON.stringify({
+    type: `urn:perennial:problem:${kind}`,
+    title,
+    status,
+    code: refusal?.code ?? kind,
+    values: refusal?.values ?? [],
+    detail,
+    retryAfterSeconds,
+    requestId: reply.request.id,
+  });
+  void reply.code(status).header('content-type', 'application/problem+json; charset=utf-8');
+  if (kind !== 'too-slow') return reply.send(text);
+  return answerAndHalfClose(reply.header('connection', 'close'), text, HTTP_LIMITS.halfCloseTimeout);
 }
 
 export function sendJson(reply: FastifyReply, answer: unknown): FastifyReply {

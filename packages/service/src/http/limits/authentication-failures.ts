@@ -45,6 +45,16 @@ export function createAuthenticationFailures({ limit, channels, tokens }: Authen
   return {
     /** Returns the app id if this node knows it, else one common name, because anybody can invent app ids. */
     knownChannel,
+    /**
+     * Returns the app id if the request has a live access token of this channel, and this node has the channel in
+     * memory.
+     */
+    tokenHolder({ headers }: FastifyRequest): string | undefined {
+      const appId = headers[HEADER_KEYS.appId];
+      const channel = typeof appId === 'string' ? channels.getFromMemory(appId) : undefined;
+      const [, token = ''] = BEARER.exec(headers.authorization ?? '') ?? [];
+      return tokens.isLive(token, channel) ? channel?.appId : undefined;
+    },
     /** Throws RateLimited after too many failures. Returns a promise only if it must check the token. */
     check(request: FastifyRequest): Promise<void> | undefined {
       // Returns early, because nearly always no failure is counted.

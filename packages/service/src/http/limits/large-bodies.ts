@@ -12,7 +12,7 @@ export interface LargeBodyLimits {
    * answer.
    */
   readonly bytes: number;
-  /** The maximum number of bytes of one owner: an address, or a channel that requests name. */
+  /** The maximum number of bytes of one owner, such as a channel. */
   readonly bytesPerOwner: number;
   /** A large body must bring at least `bytesPerWindow` bytes in each time of `windowMs`, or end. */
   readonly windowMs: number;
@@ -29,7 +29,7 @@ const DEFAULT_LIMITS: LargeBodyLimits = {
 const PAUSE_FACTOR = 3;
 
 interface Share {
-  readonly owners: readonly string[];
+  readonly owner: string;
   readonly bytes: number;
 }
 
@@ -42,29 +42,29 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
 
   const usedBy = (owner: string) => used.get(owner) ?? 0;
 
-  function changeUsage(owners: readonly string[], bytes: number): void {
+  function changeUsage(owner: string, bytes: number): void {
     usedInAll += bytes;
-    for (const owner of owners) {
-      const left = usedBy(owner) + bytes;
-      if (left === 0) used.delete(owner);
-      else used.set(owner, left);
-    }
+    const left = usedBy(owner) + bytes;
+    if (left === 0) used.delete(owner);
+    else used.set(owner, left);
   }
 
   return {
     windowMs,
     bytesPerWindow,
 
-    /** Moves a body into a larger buffer. Throws RateLimited if the node or one of the owners has no room. */
-    grow(body: Buffer, owners: readonly string[], bytes: number): Buffer {
+    /**
+     * Moves a body into a larger buffer. Throws RateLimited if the node or the owner has no room. A body always has the
+     * same owner.
+     */
+    grow(body: Buffer, owner: string, bytes: number): Buffer {
       const more = bytes - (shares.get(body.buffer)?.bytes ?? 0);
-      const isFull = usedInAll + more > total || owners.some((owner) => usedBy(owner) + more > bytesPerOwner);
-      if (isFull) throw new RateLimited(1);
-      changeUsage(owners, more);
+      if (usedInAll + more > total || usedBy(owner) + more > bytesPerOwner) throw new RateLimited(1);
+      changeUsage(owner, more);
       const larger = Buffer.allocUnsafeSlow(bytes);
       body.copy(larger);
       shares.delete(body.buffer);
-      shares.set(larger.buffer, { owners, bytes });
+      shares.set(larger.buffer, { owner, bytes });
       return larger;
     },
 
@@ -73,7 +73,7 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
       const share = shares.get(body.buffer);
       if (!share) return;
       shares.delete(body.buffer);
-      changeUsage(share.owners, -share.bytes);
+      changeUsage(share.owner, -share.bytes);
     },
 
     /** Runs work on a large body, such as hashing it. Runs one piece of work at a time, with pauses in between. */

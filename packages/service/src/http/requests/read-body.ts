@@ -9,15 +9,16 @@ type Done = (error: Error | null, body?: Buffer) => void;
 /**
  * Reads a body, up to its route's limit, into one buffer, because a list of chunks took 250 MB for a megabyte that
  * arrived in chunks of one byte. The buffer of a large body grows with the bytes that have arrived, because a client
- * that only declares a large body must take no room from others. `ownersOf` says whose room it takes.
+ * that only declares a large body must take no room from others. `ownerOf` says whose room it takes.
  */
-export function createBodyReader(bodies: LargeBodies, ownersOf: (request: FastifyRequest) => readonly string[]) {
+export function createBodyReader(bodies: LargeBodies, ownerOf: (request: FastifyRequest) => string) {
   return (request: FastifyRequest, payload: IncomingMessage, done: Done): void => {
     const limit = request.routeOptions.bodyLimit ?? 0;
     const said = request.headers['content-length'];
     const expected = said === undefined ? limit : Number(said);
     let body: Buffer = Buffer.alloc(0);
     let length = 0;
+    let owner: string | undefined;
     let window: NodeJS.Timeout | undefined;
 
     payload.on('end', finish);
@@ -44,7 +45,8 @@ export function createBodyReader(bodies: LargeBodies, ownersOf: (request: Fastif
     function growTo(needed: number): void {
       let size = LARGE_BODY_BYTES;
       while (size < needed) size *= 2;
-      body = bodies.grow(body, ownersOf(request), Math.min(size, expected));
+      owner ??= ownerOf(request);
+      body = bodies.grow(body, owner, Math.min(size, expected));
       window ??= demandSpeed();
     }
 
