@@ -27,6 +27,9 @@ export default defineConfig({
           groups: [
             // These libraries change rarely. They have their own file, so that browsers can cache them across releases.
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler|@tanstack)\// },
+            // Few larger files instead of forty small ones: each file costs a phone a round trip.
+            { name: 'frame', tags: ['$initial'] },
+            { name: 'common', minShareCount: 6 },
           ],
         },
       },

@@ -40,6 +40,11 @@ export const benefitsQuery = queryOptions({
   queryKey: ['/benefits'],
   queryFn: async ({ signal }) => (await api.get('/benefits', {}, signal)).benefits,
 });
+export const orderQuery = (orderNo: string) =>
+  queryOptions({
+    queryKey: ['/orders', orderNo],
+    queryFn: ({ signal }) => api.get('/orders/{orderNo}', { orderNo }, signal),
+  });
 
 /**
  * Loads a logo or an icon and returns a URL for an image element. Cached forever: a file's name changes with its

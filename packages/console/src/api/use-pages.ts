@@ -1,9 +1,18 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { type Answer, api, type PathOf, type QueryOf } from './client.ts';
 
 type ListPath = {
   [Path in PathOf<'GET'>]: Answer<'GET', Path> extends { nextCursor: string | null } ? Path : never;
 }[PathOf<'GET'>];
+
+/** The query of a list, which `usePages` reads. */
+export const pagesQuery = <Path extends ListPath>(path: Path, query: QueryOf<Path>) =>
+  infiniteQueryOptions({
+    queryKey: [path, query],
+    queryFn: ({ pageParam, signal }) => api.get(path, { ...query, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page: Answer<'GET', Path>) => page.nextCursor ?? undefined,
+  });
 
 /**
  * Loads a list page by page. Each page begins after the last row of the previous page. `rowsOf` returns the rows of an
@@ -16,10 +25,7 @@ export function usePages<Path extends ListPath, Row>(
   options: { readonly refetchInterval?: number } = {},
 ) {
   const found = useInfiniteQuery({
-    queryKey: [path, query],
-    queryFn: ({ pageParam, signal }) => api.get(path, { ...query, cursor: pageParam }, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    ...pagesQuery(path, query),
     placeholderData: keepPreviousData,
     ...options,
   });

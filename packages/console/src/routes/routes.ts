@@ -1,8 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { filtersOf } from '../address/filters.ts';
+import { type Filters, filtersOf } from '../address/filters.ts';
+import { channelsQuery, orderQuery, productsQuery } from '../api/catalog.ts';
 import { isProblem, PageMissing } from '../api/problem.ts';
+import { pagesQuery } from '../api/use-pages.ts';
 import { Shell } from '../frame/shell.tsx';
 import { ALERT_FILTERS } from '../pages/alerts/filters.ts';
 import { APPROVALS_FILTERS } from '../pages/approvals/filters.ts';
@@ -52,16 +54,23 @@ const lazyPage = (load: LoadPage) =>
     }),
   );
 
-/** Creates the route of a page that needs a session. `filters` are the filters that its URL can have. */
+/**
+ * Creates the route of a page that needs a session. `filters` are the filters that its URL can have. `prefetch` starts
+ * the page's first requests, which then run while the page's script loads.
+ */
 const page = <const Path extends string, const Filter extends string = never>(
   path: Path,
   load: LoadPage,
   filters: readonly Filter[] = [],
+  prefetch?: (client: QueryClient, values: Filters<Filter>, params: Readonly<Record<string, string>>) => void,
 ) =>
   createRoute({
     getParentRoute: () => signedInRoute,
     path,
     validateSearch: filtersOf(filters),
+    beforeLoad: ({ context, search, params, preload }) => {
+      if (!preload) prefetch?.(context.queryClient, search, params);
+    },
     component: lazyPage(load),
   });
 
@@ -80,8 +89,22 @@ export const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     page('/', () => import('../pages/overview/overview-page.tsx'), OVERVIEW_FILTERS),
     page('/cells', () => import('../pages/cells/cells-page.tsx'), CELLS_FILTERS),
-    page('/orders', () => import('../pages/orders/orders-page.tsx'), ORDERS_FILTERS),
-    page('/orders/$orderNo', () => import('../pages/order/order-page.tsx'), ORDER_FILTERS),
+    page(
+      '/orders',
+      () => import('../pages/orders/orders-page.tsx'),
+      ORDERS_FILTERS,
+      (client, values) => {
+        void client.prefetchInfiniteQuery(pagesQuery('/orders', values));
+        void client.prefetchQuery(productsQuery);
+        void client.prefetchQuery(channelsQuery);
+      },
+    ),
+    page(
+      '/orders/$orderNo',
+      () => import('../pages/order/order-page.tsx'),
+      ORDER_FILTERS,
+      (client, _, { orderNo = '' }) => void client.prefetchQuery(orderQuery(orderNo)),
+    ),
     page('/users', () => import('../pages/user/user-page.tsx'), USER_FILTERS),
     page('/payments', () => import('../pages/payments/payments-page.tsx'), PAYMENTS_FILTERS),
     page('/bulk', () => import('../pages/bulk/bulk-page.tsx')),

@@ -1,19 +1,4 @@
-import {
-  Button,
-  type CSSVariablesResolver,
-  createTheme,
-  Drawer,
-  List,
-  type MantineColorsTuple,
-  Menu,
-  Modal,
-  PasswordInput,
-  SegmentedControl,
-  Select,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core';
 import { useCommonTexts } from '../i18n/common.ts';
 
 /** The colour of buttons and links. Named after the flower. */
@@ -138,19 +123,20 @@ export const theme = createTheme({
   },
   cursorType: 'pointer',
   respectReducedMotion: true,
+  // Plain objects: `Select.extend` would load the code of every component before the first page.
   components: {
-    Button: Button.extend({ defaultProps: { size: 'sm' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'sm' } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'sm' } }),
-    Textarea: Textarea.extend({ defaultProps: { size: 'sm' } }),
-    Select: Select.extend({
+    Button: { defaultProps: { size: 'sm' } },
+    TextInput: { defaultProps: { size: 'sm' } },
+    PasswordInput: { defaultProps: { size: 'sm' } },
+    Textarea: { defaultProps: { size: 'sm' } },
+    Select: {
       defaultProps: { size: 'sm', allowDeselect: false, checkIconPosition: 'right' },
-    }),
-    List: List.extend({ defaultProps: { listStyleType: 'disc' } }),
+    },
+    List: { defaultProps: { listStyleType: 'disc' } },
     // A name for screen readers on every close button: of dialogs, sheets, messages and fields.
     CloseButton: { defaultProps: () => ({ 'aria-label': useCommonTexts.now()('close') }) },
-    SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
-    Modal: Modal.extend({
+    SegmentedControl: { defaultProps: { size: 'xs' } },
+    Modal: {
       defaultProps: {
         centered: true,
         radius: 'lg',
@@ -159,12 +145,12 @@ export const theme = createTheme({
         attributes: NO_BANNER,
       },
       styles: DIALOG_STYLES,
-    }),
-    Drawer: Drawer.extend({
+    },
+    Drawer: {
       defaultProps: { overlayProps: { backgroundOpacity: 0.4 }, attributes: NO_BANNER },
       styles: DIALOG_STYLES,
-    }),
-    Menu: Menu.extend({
+    },
+    Menu: {
       // Omits Mantine's focus placeholder, an unlabelled element before the first item, so that the first item gets the
       // focus.
       defaultProps: {
@@ -173,7 +159,7 @@ export const theme = createTheme({
         transitionProps: { duration: 80 },
         withInitialFocusPlaceholder: false,
       },
-    }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 200, transitionProps: { duration: 80 } } }),
+    },
+    Tooltip: { defaultProps: { openDelay: 200, transitionProps: { duration: 80 } } },
   },
 });

@@ -256,6 +256,24 @@ describe('signing in', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(350_000);
   });
 
+  it.each([
+    ['orders', () => '/orders'],
+    ['an order', () => `/orders/${orderNo}`],
+  ])('requests %s while the script of the page loads', async (_, pathOf) => {
+    const page = await at.person('viewer', 'pia', PHONE);
+    const data = new Promise<void>((resolve) => {
+      page.on('request', (request) => {
+        if (new URL(request.url()).pathname === `/console/api${pathOf()}`) resolve();
+      });
+    });
+    await page.route(/\/orders?-page-[\w-]+\.js$/, async (route) => {
+      await data;
+      await route.continue();
+    });
+    await page.goto(`/console${pathOf()}`);
+    await page.getByText(orderNo).first().waitFor();
+  });
+
   it('shows orders on a phone with one format of years for all times, and loads the calendar with the filters', async () => {
     const page = await at.person('support', 'paula', PHONE);
     await page.addInitScript(`{

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useFilters } from '../../address/filters.ts';
 import { places } from '../../address/places.ts';
-import { api } from '../../api/client.ts';
+import { orderQuery } from '../../api/catalog.ts';
 import type { OrderAnswer } from '../../api/order-types.ts';
 import { useAlertTexts } from '../../catalog/alert-kinds.ts';
 import { useDeclineText } from '../../catalog/decline-kinds.ts';
@@ -34,8 +34,7 @@ export default function OrderPage() {
   const { orderNo = '' } = useParams({ strict: false }) as { readonly orderNo?: string };
   const filters = useFilters(ORDER_FILTERS);
   const found = useQuery({
-    queryKey: ['/orders', orderNo],
-    queryFn: ({ signal }) => api.get('/orders/{orderNo}', { orderNo }, signal),
+    ...orderQuery(orderNo),
     // Polled, because results from institutions and answers of channels arrive at any time.
     refetchInterval: 15_000,
   });
