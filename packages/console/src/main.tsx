@@ -5,13 +5,13 @@ import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { watchForSigns } from './api/attention.ts';
 import { reactBy } from './api/client.ts';
 import { watchForLosses } from './api/connection.ts';
 import { queryClient } from './api/query-client.ts';
-import { markDocument } from './i18n/language.ts';
+import { LanguageContext, markDocument, useCurrentLanguage } from './i18n/language.ts';
 import { ErrorBoundary } from './parts/states.tsx';
 import { router } from './router.tsx';
 import { identityQuestion, signInQuestion } from './session/identity-questions.ts';
@@ -36,19 +36,25 @@ const place = document.getElementById('page');
 if (!place) throw new Error('The page has no element with the id "page"');
 createRoot(place).render(
   <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={cssVariablesResolver}
-      defaultColorScheme="auto"
-      colorSchemeManager={localStorageColorSchemeManager({ key: settingKey('color-scheme') })}
-      getStyleNonce={() => nonce}
-    >
-      <Notifications position="bottom-right" limit={4} />
-      <QueryClientProvider client={queryClient}>
-        <ErrorBoundary>
-          <RouterProvider router={router} />
-        </ErrorBoundary>
-      </QueryClientProvider>
-    </MantineProvider>
+    <WithLanguage>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariablesResolver}
+        defaultColorScheme="auto"
+        colorSchemeManager={localStorageColorSchemeManager({ key: settingKey('color-scheme') })}
+        getStyleNonce={() => nonce}
+      >
+        <Notifications position="bottom-right" limit={4} />
+        <QueryClientProvider client={queryClient}>
+          <ErrorBoundary>
+            <RouterProvider router={router} />
+          </ErrorBoundary>
+        </QueryClientProvider>
+      </MantineProvider>
+    </WithLanguage>
   </StrictMode>,
 );
+
+function WithLanguage({ children }: { readonly children: ReactNode }) {
+  return <LanguageContext value={useCurrentLanguage()}>{children}</LanguageContext>;
+}

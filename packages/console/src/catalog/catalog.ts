@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { channelsQuery, paymentChannelsQuery, productsQuery } from '../api/catalog.ts';
 import type { Language } from '../i18n/language.ts';
 
@@ -25,23 +26,24 @@ interface Names {
   readonly choices: readonly Choice[];
 }
 
-function namesOf(choices: readonly Choice[]): Names {
-  const byCode = new Map(choices.map(({ value, label }) => [value, label]));
-  return { of: (code) => byCode.get(code) ?? code, choices };
-}
+/** Returns the same object until the names change, so that rows that show them are not rendered again. */
+const useNames = <Row>(rows: readonly Row[] | undefined, choiceOf: (row: Row) => Choice): Names =>
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `choiceOf` always does the same
+  useMemo(() => {
+    const choices = (rows ?? []).map(choiceOf);
+    const byCode = new Map(choices.map(({ value, label }) => [value, label]));
+    return { of: (code) => byCode.get(code) ?? code, choices };
+  }, [rows]);
 
-export function useChannelNames(): Names {
-  const { data = [] } = useQuery(channelsQuery);
-  return namesOf(data.map(({ appId, name }) => ({ value: appId, label: name })));
-}
+export const useChannelNames = (): Names =>
+  useNames(useQuery(channelsQuery).data, ({ appId, name }) => ({ value: appId, label: name }));
 
-export function useProductNames(): Names {
-  const { data = [] } = useQuery(productsQuery);
-  return namesOf(data.map(({ productCode, productName }) => ({ value: productCode, label: productName })));
-}
+export const useProductNames = (): Names =>
+  useNames(useQuery(productsQuery).data, ({ productCode, productName }) => ({
+    value: productCode,
+    label: productName,
+  }));
 
 /** Names of payment channels, which operators call institutions. */
-export function useInstitutionNames(): Names {
-  const { data = [] } = useQuery(paymentChannelsQuery);
-  return namesOf(data.map(({ code, displayName }) => ({ value: code, label: displayName })));
-}
+export const useInstitutionNames = (): Names =>
+  useNames(useQuery(paymentChannelsQuery).data, ({ code, displayName }) => ({ value: code, label: displayName }));

@@ -9,6 +9,7 @@ import { dictionary } from '../i18n/dictionary.ts';
 import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
 import { notifyProblem } from '../parts/notify.ts';
 import { ErrorBoundary, Note } from '../parts/states.tsx';
+import { useIsPhone } from '../parts/use-is-phone.ts';
 import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
 import { reloadIfFilesAreMissing } from '../stale-build.ts';
@@ -49,6 +50,8 @@ export function Shell() {
   const t = useTexts();
   const [isMenuOpen, menu] = useDisclosure(false);
   const search = useSearchBox();
+  // A phone shows the menu only in the drawer.
+  const isPhone = useIsPhone();
   const { environment, needsTotp } = useSession();
   const { pathname } = useLocation();
   return (
@@ -62,9 +65,11 @@ export function Shell() {
       <a href="#main" className={styles.skip}>
         {t('skip')}
       </a>
-      <AppShell.Navbar bg="var(--ground)" style={LINE}>
-        <Sidebar />
-      </AppShell.Navbar>
+      {isPhone ? null : (
+        <AppShell.Navbar bg="var(--ground)" style={LINE}>
+          <Sidebar />
+        </AppShell.Navbar>
+      )}
       <AppShell.Header className={styles.header ?? ''} style={LINE}>
         <Group gap={4} h="100%" px={{ base: 8, sm: 28 }} wrap="nowrap">
           <ActionIcon

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 import { readSetting, writeSetting } from '../settings.ts';
 
 export const LANGUAGES = ['en', 'zh'] as const;
@@ -40,9 +40,13 @@ export function markDocument(): void {
   document.documentElement.lang = localeOf(current);
 }
 
-export function useLanguage(): Language {
-  return useSyncExternalStore((listener) => {
+/** The page's language. A context, because an entry of a long list reads it a dozen times. */
+export const LanguageContext = createContext(current);
+export const useLanguage = (): Language => useContext(LanguageContext);
+
+/** Reads the language for the context's provider. */
+export const useCurrentLanguage = (): Language =>
+  useSyncExternalStore((listener) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   }, getLanguage);
-}

@@ -1,5 +1,5 @@
 import '@mantine/spotlight/styles.layer.css';
-import { useDebouncedValue, useMediaQuery } from '@mantine/hooks';
+import { useDebouncedValue } from '@mantine/hooks';
 import { Spotlight, spotlight } from '@mantine/spotlight';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,8 +11,8 @@ import { MENU, useMenuTexts } from '../frame/menu.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { useLanguage } from '../i18n/language.ts';
 import { SearchIcon } from '../icons/icons.tsx';
-import { PHONE } from '../parts/lists/data-table.tsx';
 import { problemText } from '../parts/problem-text.ts';
+import { useIsPhone } from '../parts/use-is-phone.ts';
 import { placeAddress } from '../parts/values/place-link.tsx';
 import { Status, type StatusKind } from '../parts/values/status.tsx';
 import { useMayDo } from '../session/session.ts';
@@ -85,7 +85,7 @@ interface SearchBoxProps {
 export default function SearchBox({ onReady, onClose }: SearchBoxProps) {
   const t = useTexts();
   const [text, setText] = useState('');
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   const asked = text.trim();
   const { results, hasMore, isMobileLeftOut, state, error } = useResults(asked);
   const pages = usePagesNamed(asked);

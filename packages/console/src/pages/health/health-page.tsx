@@ -1,5 +1,4 @@
 import { Box, Group, SegmentedControl, SimpleGrid, Stack } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { useFilters } from '../../address/filters.ts';
@@ -9,9 +8,10 @@ import type { Health } from '../../api/types.ts';
 import { benefitName } from '../../catalog/catalog.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
-import { DataTable, PHONE } from '../../parts/lists/data-table.tsx';
+import { DataTable } from '../../parts/lists/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
+import { useIsPhone } from '../../parts/use-is-phone.ts';
 import { shareText } from '../../parts/values/change.tsx';
 import type { ChartSeries } from '../../parts/values/chart.tsx';
 import { ChartPart } from '../../parts/values/chart-part.tsx';
@@ -180,7 +180,7 @@ interface CallChartsProps {
  * because there the table is long.
  */
 function CallCharts({ of, range, children }: CallChartsProps) {
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   const called = of.filter(({ calls }) => calls.calls > 0);
   const charts =
     called.length === 0 ? null : (
@@ -212,7 +212,7 @@ function CallChart({
 }) {
   const t = useTexts();
   const language = useLanguage();
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the texts are those of the language
   const { columns, plots } = useMemo(() => {
     const plot = (label: string, color: ChartSeries['color'], countOf: (span: Series[number]) => number) => ({

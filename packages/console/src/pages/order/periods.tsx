@@ -1,13 +1,13 @@
 import { Button, Stack } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import { addressOf } from '../../api/client.ts';
 import type { Benefit, Order, OrderAnswer, Period } from '../../api/order-types.ts';
 import { useDeclineText } from '../../catalog/decline-kinds.ts';
 import { useLanguage } from '../../i18n/language.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
-import { DataTable, type DataTableProps, PHONE } from '../../parts/lists/data-table.tsx';
+import { DataTable, type DataTableProps } from '../../parts/lists/data-table.tsx';
 import { Section } from '../../parts/page.tsx';
+import { useIsPhone } from '../../parts/use-is-phone.ts';
 import { Money, moneyText } from '../../parts/values/money.tsx';
 import { Status, Tag, type Tone } from '../../parts/values/status.tsx';
 import { Time } from '../../parts/values/time.tsx';
@@ -31,7 +31,7 @@ export function PeriodsSection({ shown, chosen, onChoose }: PeriodsSectionProps)
   const t = useTexts();
   const language = useLanguage();
   const declineText = useDeclineText();
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   const periods = shown.order.payments.toReversed();
   /** Shows why the period's debit failed, and its refunds that are in progress or wait for approval. */
   const besides = (period: Period) => {

@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import type { OrderLine } from '../../api/order-types.ts';
 import { useChannelNames, useProductNames } from '../../catalog/catalog.ts';
 import { columnsOf } from '../../parts/lists/columns.tsx';
@@ -20,69 +21,71 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
   const t = useTexts();
   const products = useProductNames();
   const channels = useChannelNames();
-  const user = column.of(
-    t('user'),
-    ({ channelUserId }) => (
-      <span className="quiet one-line" style={USER}>
-        {channelUserId}
-      </span>
-    ),
-    { inCard: 'none' },
-  );
-  return [
-    column.of(t('order'), ({ orderNo }) => <span className="figures">{orderNo}</span>),
-    column.of(
-      t('status'),
-      ({ orderStatus, latestPaymentStatus }) =>
-        orderStatus === 'ACTIVE' && NOTEWORTHY.has(latestPaymentStatus ?? '') ? (
-          <Status of="payment" value={latestPaymentStatus} />
-        ) : (
-          <Status of="order" value={orderStatus} />
-        ),
-      { inCard: 'aside' },
-    ),
-    column.of(
-      t('product'),
-      ({ productCode, appId }) => (
-        <>
-          {products.of(productCode)} <span className="quiet">· {channels.of(appId)}</span>
-        </>
-      ),
-      { grows: true, inCard: 'text' },
-    ),
-    ...(withUser ? [user] : []),
-    column.of(
-      t('period'),
-      ({ cycleNo, totalCycles }) => (
-        <span className="figures">
-          {cycleNo}
-          <span className="quiet">/{totalCycles}</span>
+  return useMemo(() => {
+    const user = column.of(
+      t('user'),
+      ({ channelUserId }) => (
+        <span className="quiet one-line" style={USER}>
+          {channelUserId}
         </span>
       ),
-      { align: 'end', inCard: 'none' },
-    ),
-    column.money(t('amount'), 'amountCent'),
-    column.of(
-      t('paid'),
-      ({ totalPaidAmountCent, totalRefundAmountCent }) => (
-        <>
-          <span style={PAID}>
-            <Money cents={totalPaidAmountCent} />
-          </span>
-          {totalRefundAmountCent > 0 ? (
-            <span
-              className="figures quiet tiny"
-              style={REFUNDED}
-              title={t('totalRefunded', { amount: moneyText(totalRefundAmountCent) })}
-            >
-              −{moneyText(totalRefundAmountCent)}
-            </span>
-          ) : null}
-        </>
+      { inCard: 'none' },
+    );
+    return [
+      column.of(t('order'), ({ orderNo }) => <span className="figures">{orderNo}</span>),
+      column.of(
+        t('status'),
+        ({ orderStatus, latestPaymentStatus }) =>
+          orderStatus === 'ACTIVE' && NOTEWORTHY.has(latestPaymentStatus ?? '') ? (
+            <Status of="payment" value={latestPaymentStatus} />
+          ) : (
+            <Status of="order" value={orderStatus} />
+          ),
+        { inCard: 'aside' },
       ),
-      { align: 'end', inCard: 'none' },
-    ),
-    column.time(t('due'), 'nextPayTime'),
-    column.time(t('created'), 'createTime', { inCard: 'none' }),
-  ];
+      column.of(
+        t('product'),
+        ({ productCode, appId }) => (
+          <>
+            {products.of(productCode)} <span className="quiet">· {channels.of(appId)}</span>
+          </>
+        ),
+        { grows: true, inCard: 'text' },
+      ),
+      ...(withUser ? [user] : []),
+      column.of(
+        t('period'),
+        ({ cycleNo, totalCycles }) => (
+          <span className="figures">
+            {cycleNo}
+            <span className="quiet">/{totalCycles}</span>
+          </span>
+        ),
+        { align: 'end', inCard: 'none' },
+      ),
+      column.money(t('amount'), 'amountCent'),
+      column.of(
+        t('paid'),
+        ({ totalPaidAmountCent, totalRefundAmountCent }) => (
+          <>
+            <span style={PAID}>
+              <Money cents={totalPaidAmountCent} />
+            </span>
+            {totalRefundAmountCent > 0 ? (
+              <span
+                className="figures quiet tiny"
+                style={REFUNDED}
+                title={t('totalRefunded', { amount: moneyText(totalRefundAmountCent) })}
+              >
+                −{moneyText(totalRefundAmountCent)}
+              </span>
+            ) : null}
+          </>
+        ),
+        { align: 'end', inCard: 'none' },
+      ),
+      column.time(t('due'), 'nextPayTime'),
+      column.time(t('created'), 'createTime', { inCard: 'none' }),
+    ];
+  }, [t, products, channels, withUser]);
 }

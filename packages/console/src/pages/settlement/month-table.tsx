@@ -1,10 +1,10 @@
 import { Button, Text, UnstyledButton } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useState } from 'react';
 import { places } from '../../address/places.ts';
 import type { SettlementMonth } from '../../api/types.ts';
 import { ChevronDownIcon, ChevronRightIcon } from '../../icons/icons.tsx';
-import { type Column, DataTable, PHONE } from '../../parts/lists/data-table.tsx';
+import { type Column, DataTable } from '../../parts/lists/data-table.tsx';
+import { useIsPhone } from '../../parts/use-is-phone.ts';
 import { countText, moneyText } from '../../parts/values/money.tsx';
 import { PlaceLink } from '../../parts/values/place-link.tsx';
 import { useTexts } from './texts.ts';
@@ -36,7 +36,7 @@ interface MonthTableProps {
  */
 export function MonthTable({ caption, month }: MonthTableProps) {
   const t = useTexts();
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   const [opened, setOpened] = useState<readonly string[]>([]);
   const [showsIdle, setShowsIdle] = useState(false);
   const idle = month.channels.filter(isIdle);

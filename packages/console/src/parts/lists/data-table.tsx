@@ -1,8 +1,8 @@
 import { UnstyledButton } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { Link, type LinkProps, useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useRef } from 'react';
+import { type KeyboardEvent, type MouseEvent, memo, type ReactNode, useRef } from 'react';
 import { dictionary } from '../../i18n/dictionary.ts';
+import { useIsPhone } from '../use-is-phone.ts';
 import styles from './data-table.module.css';
 
 const useTexts = dictionary({
@@ -53,11 +53,9 @@ export interface DataTableProps<Row> {
   readonly isRefreshing?: boolean;
 }
 
-export const PHONE = '(max-width: 47.99em)';
-
 /** A table on a desktop, cards on a phone. Tab and the arrow keys reach the rows. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   return isPhone ? <Cards {...props} /> : <Table {...props} />;
 }
 
@@ -65,7 +63,8 @@ function Table<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, selection, isRefreshing } = props;
   const t = useTexts();
   const body = useRef<HTMLTableSectionElement>(null);
-  const open = useOpening(props);
+  const table = useTable(props);
+  const count = rows.filter((row) => selection?.selected.has(rowKey(row))).length;
   return (
     <div className={styles.scroll} data-refreshing={isRefreshing || undefined} aria-busy={isRefreshing}>
       <table className={styles.table}>
@@ -74,7 +73,16 @@ function Table<Row>(props: DataTableProps<Row>) {
           <tr>
             {selection ? (
               <th scope="col" className={styles.check}>
-                <SelectBox selection={selection} label={t('selectAll')} keys={rows.map(rowKey)} />
+                <input
+                  type="checkbox"
+                  className={styles.box}
+                  aria-label={t('selectAll')}
+                  checked={count > 0 && count === rows.length}
+                  ref={(box) => {
+                    if (box) box.indeterminate = count > 0 && count < rows.length;
+                  }}
+                  onChange={(event) => table.current.select(rows, event.currentTarget.checked)}
+                />
               </th>
             ) : null}
             {columns.map(({ id, header, hidesHeader, align, grows }) => (
@@ -87,32 +95,7 @@ function Table<Row>(props: DataTableProps<Row>) {
         <tbody ref={body} onKeyDown={(event) => moveByArrows(event, body.current)}>
           {rows.map((row) => {
             const key = rowKey(row);
-            return (
-              // Keyboard users reach the link in the first cell; a click anywhere on the row is a shortcut.
-              <tr
-                key={key}
-                data-opens={open !== undefined || undefined}
-                data-selected={selection?.selected.has(key) || undefined}
-                onClick={open && ((event) => open(row, event))}
-              >
-                {selection ? (
-                  <td className={styles.check}>
-                    <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} />
-                  </td>
-                ) : null}
-                {columns.map(({ id, cell, align, grows }, place) => (
-                  <td key={id} data-align={align} data-grows={grows}>
-                    {place === 0 ? (
-                      <Opener {...props} row={row}>
-                        {cell(row)}
-                      </Opener>
-                    ) : (
-                      cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
-            );
+            return <TableRow key={key} isSelected={selection?.selected.has(key)} {...{ row, columns, table }} />;
           })}
         </tbody>
       </table>
@@ -120,16 +103,48 @@ function Table<Row>(props: DataTableProps<Row>) {
   );
 }
 
+interface RowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined if rows cannot be selected. */
+  readonly isSelected: boolean | undefined;
+  readonly table: { readonly current: CurrentTable<Row> };
+}
+
+/** Renders again only if the row, its selection or the columns change. A whole list takes long on a phone. */
+const TableRow = memo(function TableRow<Row>({ row, columns, isSelected, table }: RowProps<Row>) {
+  const { open, isOpenable } = table.current;
+  return (
+    // Keyboard users reach the link in the first cell; a click anywhere on the row is a shortcut.
+    <tr
+      data-opens={isOpenable || undefined}
+      data-selected={isSelected || undefined}
+      onClick={(event) => open(row, event)}
+    >
+      {isSelected === undefined ? null : (
+        <td className={styles.check}>
+          <RowBox {...{ row, isSelected, table }} />
+        </td>
+      )}
+      {columns.map(({ id, cell, align, grows }, place) => (
+        <td key={id} data-align={align} data-grows={grows}>
+          {place === 0 ? (
+            <Opener row={row} table={table}>
+              {cell(row)}
+            </Opener>
+          ) : (
+            cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}) as <Row>(props: RowProps<Row>) => ReactNode;
+
 function Cards<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, selection, isRefreshing } = props;
-  const t = useTexts();
   const list = useRef<HTMLUListElement>(null);
-  const open = useOpening(props);
-  const places = columns.map((column, place) => ({
-    ...column,
-    inCard: column.inCard ?? (place === 0 ? 'title' : 'line'),
-  }));
-  const at = (place: string) => places.filter(({ inCard }) => inCard === place);
+  const table = useTable(props);
   return (
     <ul
       ref={list}
@@ -141,50 +156,54 @@ function Cards<Row>(props: DataTableProps<Row>) {
     >
       {rows.map((row) => {
         const key = rowKey(row);
-        return (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the link in it is what the keyboard reaches
-          <li
-            key={key}
-            className={styles.card}
-            data-opens={open !== undefined || undefined}
-            onClick={open && ((event) => open(row, event))}
-          >
-            <div className={styles.cardHead}>
-              {selection ? <SelectBox selection={selection} label={t('select', { name: key })} keys={[key]} /> : null}
-              <div className={styles.cardTitle}>
-                <Opener {...props} row={row}>
-                  {at('title').map(({ id, cell }) => (
-                    <span key={id}>{cell(row)}</span>
-                  ))}
-                </Opener>
-              </div>
-              {at('aside').map(({ id, cell }) => (
-                <span key={id}>{cell(row)}</span>
-              ))}
-            </div>
-            {at('text').map(({ id, cell }) => (
-              <div key={id} className={styles.cardText}>
-                {cell(row)}
-              </div>
-            ))}
-            <dl className={styles.lines}>
-              {at('line').map(({ id, header, cell }) => (
-                <div key={id}>
-                  <dt>{header}</dt>
-                  <dd>{cell(row)}</dd>
-                </div>
-              ))}
-            </dl>
-          </li>
-        );
+        return <Card key={key} isSelected={selection?.selected.has(key)} {...{ row, columns, table }} />;
       })}
     </ul>
   );
 }
 
-type OpenerProps<Row> = DataTableProps<Row> & { readonly row: Row; readonly children: ReactNode };
+/** Renders again only in the cases in which a `TableRow` does. */
+const Card = memo(function Card<Row>({ row, columns, isSelected, table }: RowProps<Row>) {
+  const { open, isOpenable } = table.current;
+  const at = (wanted: Column<Row>['inCard']) =>
+    columns.filter(({ inCard }, place) => (inCard ?? (place === 0 ? 'title' : 'line')) === wanted);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link in it is what the keyboard reaches
+    <li className={styles.card} data-opens={isOpenable || undefined} onClick={(event) => open(row, event)}>
+      <div className={styles.cardHead}>
+        {isSelected === undefined ? null : <RowBox {...{ row, isSelected, table }} />}
+        <div className={styles.cardTitle}>
+          <Opener row={row} table={table}>
+            {at('title').map(({ id, cell }) => (
+              <span key={id}>{cell(row)}</span>
+            ))}
+          </Opener>
+        </div>
+        {at('aside').map(({ id, cell }) => (
+          <span key={id}>{cell(row)}</span>
+        ))}
+      </div>
+      {at('text').map(({ id, cell }) => (
+        <div key={id} className={styles.cardText}>
+          {cell(row)}
+        </div>
+      ))}
+      <dl className={styles.lines}>
+        {at('line').map(({ id, header, cell }) => (
+          <div key={id}>
+            <dt>{header}</dt>
+            <dd>{cell(row)}</dd>
+          </div>
+        ))}
+      </dl>
+    </li>
+  );
+}) as <Row>(props: RowProps<Row>) => ReactNode;
 
-function Opener<Row>({ row, rowLink, onOpen, children }: OpenerProps<Row>) {
+type OpenerProps<Row> = Pick<RowProps<Row>, 'row' | 'table'> & { readonly children: ReactNode };
+
+function Opener<Row>({ row, table, children }: OpenerProps<Row>) {
+  const { rowLink, onOpen } = table.current;
   if (rowLink)
     return (
       <Link {...(rowLink(row) as LinkProps)} className={styles.opener} data-opener="">
@@ -193,7 +212,7 @@ function Opener<Row>({ row, rowLink, onOpen, children }: OpenerProps<Row>) {
     );
   if (onOpen)
     return (
-      <UnstyledButton className={styles.opener ?? ''} data-opener="" onClick={() => onOpen(row)}>
+      <UnstyledButton className={styles.opener ?? ''} data-opener="" onClick={() => table.current.onOpen?.(row)}>
         {children}
       </UnstyledButton>
     );
@@ -206,44 +225,51 @@ const isHandledInside = (event: MouseEvent) =>
 /** Returns true if the operator is selecting text to copy it. The end of that selection is not a click on the row. */
 const isSelecting = () => (getSelection()?.toString() ?? '') !== '';
 
-function useOpening<Row>({ rowLink, onOpen }: DataTableProps<Row>) {
+interface CurrentTable<Row> extends DataTableProps<Row> {
+  readonly isOpenable: boolean;
+  open(row: Row, event: MouseEvent): void;
+  select(rows: readonly Row[], isSelected: boolean): void;
+}
+
+/** Returns the table's current props and handlers in a ref, so that rows do not depend on new handlers. */
+function useTable<Row>(props: DataTableProps<Row>): { readonly current: CurrentTable<Row> } {
   const navigate = useNavigate();
-  if (!rowLink && !onOpen) return undefined;
-  return (row: Row, event: MouseEvent) => {
-    if (isHandledInside(event) || isSelecting()) return;
-    if (onOpen) onOpen(row);
-    else if (rowLink && (event.metaKey || event.ctrlKey))
-      event.currentTarget
-        .querySelector<HTMLAnchorElement>('[data-opener]')
-        ?.dispatchEvent(
-          new window.MouseEvent('click', { bubbles: true, cancelable: true, metaKey: true, ctrlKey: true }),
-        );
-    else if (rowLink) void navigate(rowLink(row) as Parameters<typeof navigate>[0]);
+  const current: CurrentTable<Row> = {
+    ...props,
+    isOpenable: props.rowLink !== undefined || props.onOpen !== undefined,
+    open(row, event) {
+      const { rowLink, onOpen } = table.current;
+      if (isHandledInside(event) || isSelecting()) return;
+      if (onOpen) onOpen(row);
+      else if (rowLink && (event.metaKey || event.ctrlKey))
+        event.currentTarget
+          .querySelector<HTMLAnchorElement>('[data-opener]')
+          ?.dispatchEvent(
+            new window.MouseEvent('click', { bubbles: true, cancelable: true, metaKey: true, ctrlKey: true }),
+          );
+      else if (rowLink) void navigate(rowLink(row) as Parameters<typeof navigate>[0]);
+    },
+    select(rows, isSelected) {
+      const { rowKey, selection } = table.current;
+      const keys = rows.map(rowKey);
+      const rest = [...(selection?.selected ?? [])].filter((key) => !keys.includes(key));
+      selection?.onChange(new Set(isSelected ? [...rest, ...keys] : rest));
+    },
   };
+  const table = useRef(current);
+  table.current = current;
+  return table;
 }
 
-interface SelectBoxProps {
-  readonly selection: Selection;
-  readonly label: string;
-  readonly keys: readonly string[];
-}
-
-/** Selects one row or all rows shown. A plain element, because a component for each row is slow on phones. */
-function SelectBox({ selection: { selected, onChange }, label, keys }: SelectBoxProps) {
-  const count = keys.filter((key) => selected.has(key)).length;
+function RowBox<Row>({ row, isSelected, table }: Pick<RowProps<Row>, 'row' | 'isSelected' | 'table'>) {
+  const t = useTexts();
   return (
     <input
       type="checkbox"
       className={styles.box}
-      aria-label={label}
-      checked={count > 0 && count === keys.length}
-      ref={(box) => {
-        if (box) box.indeterminate = count > 0 && count < keys.length;
-      }}
-      onChange={(event) => {
-        const rest = [...selected].filter((key) => !keys.includes(key));
-        onChange(new Set(event.currentTarget.checked ? [...rest, ...keys] : rest));
-      }}
+      aria-label={t('select', { name: table.current.rowKey(row) })}
+      checked={isSelected}
+      onChange={(event) => table.current.select([row], event.currentTarget.checked)}
     />
   );
 }

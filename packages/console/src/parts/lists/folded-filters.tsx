@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
-import { useDisclosure, useMediaQuery } from '@mantine/hooks';
+import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { dictionary } from '../../i18n/dictionary.ts';
 import { FilterIcon } from '../../icons/icons.tsx';
-import { PHONE } from './data-table.tsx';
+import { useIsPhone } from '../use-is-phone.ts';
 
 const useTexts = dictionary({
   filters: ['Filters', '筛选'],
@@ -19,7 +19,7 @@ interface FoldedFiltersProps {
 /** Filters that a phone shows only after a press on a button, because they would fill half of its screen. */
 export function FoldedFilters({ count, children }: FoldedFiltersProps) {
   const t = useTexts();
-  const isPhone = useMediaQuery(PHONE, undefined, { getInitialValueInEffect: false });
+  const isPhone = useIsPhone();
   const [isOpen, open] = useDisclosure(false);
   if (!isPhone) return children;
   return (

@@ -167,6 +167,8 @@ const DOTS: Readonly<Record<Tone, string>> = {
   neutral: 'var(--chart-3)',
 };
 
+const MEDIUM = { fontWeight: 500 };
+
 /** Kinds that are shown less prominently. */
 const QUIET = new Set(['push', 'event', 'benefit', 'claim']);
 
@@ -186,40 +188,33 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
         className={styles.dot}
         style={{ background: DOTS[tone], ...(tone === 'progress' ? { border: '2px solid var(--focus)' } : {}) }}
       />
-      <Box miw={0}>
-        <Group className={styles.line} gap="2px 8px" align="baseline">
-          <Box
-            component="span"
-            fw={QUIET.has(kind) ? 400 : 500}
-            c={entry.when === 'future' ? 'var(--progress)' : 'inherit'}
-            style={{ overflowWrap: 'anywhere' }}
-          >
+      <div className={styles.body}>
+        <div className={styles.line}>
+          <span className={styles.title} data-quiet={QUIET.has(kind) || undefined}>
             {title}
-          </Box>
+          </span>
           {statusKind && status ? <Status of={statusKind} value={status} /> : null}
           {amountCent !== null && kind !== 'benefit' ? (
-            <Box component="span" fw={500}>
+            <span style={MEDIUM}>
               <Money cents={amountCent} />
-            </Box>
+            </span>
           ) : null}
           {data === null || data === undefined ? null : (
-            <Button
-              className={styles.raw ?? ''}
-              variant="subtle"
-              color="gray"
-              size="compact-xs"
-              leftSection={<RequestIcon size={13} />}
+            // A plain button, because an entry has one and Mantine's takes long on a phone.
+            <button
+              type="button"
+              className={styles.raw}
               aria-expanded={isOpen}
               aria-label={t('jsonOf', { title })}
               onClick={() => setOpen(!isOpen)}
             >
-              JSON
-            </Button>
+              <RequestIcon size={13} /> JSON
+            </button>
           )}
-        </Group>
+        </div>
         <Detail entry={entry} />
         {actor || about.length > 0 || entry.pushes.length > 0 ? (
-          <Group className="quiet tiny" gap="0 12px" mt={2}>
+          <div className={`quiet tiny ${styles.about}`}>
             {actor ? <span>{t('by', { actor })}</span> : null}
             {about.map((words) => (
               <span key={words} className="figures">
@@ -227,11 +222,11 @@ function Entry({ entry }: { readonly entry: FoldedEntry }) {
               </span>
             ))}
             {entry.pushes.length > 0 ? <Pushes pushes={entry.pushes} of={kind === 'push' ? undefined : title} /> : null}
-          </Group>
+          </div>
         ) : null}
         {entry.later && entry.later.length > 0 ? <LaterPushes pushes={entry.later} /> : null}
         {isOpen ? <JsonView value={data} /> : null}
-      </Box>
+      </div>
       <div className={styles.time}>
         <Time value={at} as="seconds" />
         {isElsewhere(moment) ? <span className="figures quiet">{hereText(moment)}</span> : null}
@@ -248,13 +243,12 @@ function Detail({ entry }: { readonly entry: FoldedEntry }) {
   // The code of the alert's sentence, by which the sentence is translated.
   const said = kind === 'alert' ? (data as { readonly detailSaid?: Said | null } | null)?.detailSaid : null;
   return (
-    <Box
-      component="p"
+    <p
       className={`small ${kind === 'note' ? styles.note : styles.detail}`}
-      c={kind === 'note' ? 'var(--waiting)' : toneOf(entry) === 'negative' ? 'var(--negative)' : 'dimmed'}
+      data-failed={toneOf(entry) === 'negative' || undefined}
     >
       {saidText(detail, said)}
-    </Box>
+    </p>
   );
 }
 
