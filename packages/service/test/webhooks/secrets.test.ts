@@ -38,14 +38,19 @@ const payments = () => receiver.pushes.filter(({ eventType }) => eventType === '
 const isFirst = ({ eventType }: ReceivedPush) => eventType === 'payment.status.changed';
 const query = <Row>(sql: string) => service.fresh.database.query<Row>(sql);
 const ids = ({ pushes }: TestReceiver) => pushes.map(({ eventId }) => eventId);
+/** The pushes that are not retries. On a slow machine pushes that were cut off may be retried during a test. */
+const firstPushes = ({ pushes }: TestReceiver) => pushes.filter(({ retryNo }) => retryNo === 0);
 
 /** Makes eight pushes hang until the test cuts them. The other events of twenty orders wait in memory. */
 async function manyWaiting(): Promise<void> {
   receiver.answer('hang');
   for (let index = 0; index < 20; index += 1) await create();
-  await node.balance();
-  await node.read();
-  await receiver.until(8);
+  // Reads repeatedly, as the engine does: on a slow machine the lease may end before a read.
+  await until('eight pushes', async () => {
+    await node.balance();
+    await node.read();
+    return receiver.pushes.length === 8;
+  });
 }
 
 /**
@@ -131,7 +136,7 @@ describe('secrets', () => {
     receiver.answer('accept');
     await cutOff();
     await turnsUntil(() => receiver.pushes.length >= 40);
-    expect(new Set(ids(receiver)).size).toBe(receiver.pushes.length);
+    expect(new Set(ids(receiver)).size).toBe(firstPushes(receiver).length);
   });
 });
 
@@ -144,8 +149,7 @@ describe('addresses', () => {
     await turnsUntil(() => other.pushes.length >= 32);
     expect(receiver.pushes).toHaveLength(8);
     expect(new Set([...ids(receiver), ...ids(other)]).size).toBe(40);
-    // On a slow machine the eight pushes that were cut off may be retried by now.
-    expect(other.pushes.filter(({ retryNo }) => retryNo === 0)).toHaveLength(32);
+    expect(firstPushes(other)).toHaveLength(32);
   });
 
   it('paused while events wait: nothing more is begun, and all are sent in order after the pause', async () => {
@@ -161,7 +165,7 @@ describe('addresses', () => {
     await turnsUntil(() => receiver.pushes.length >= 40);
     expect(new Set(ids(receiver)).size).toBe(40);
     for (const { data } of payments().slice(8)) {
-      const ofOrder = receiver.pushes.filter((push) => push.data.orderNo === data.orderNo);
+      const ofOrder = firstPushes(receiver).filter((push) => push.data.orderNo === data.orderNo);
       expect(ofOrder.map(statusIn)).toEqual(['BILLED', 'ACTIVE']);
     }
   });

@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino';
 import { createChannelRegistry } from '../../src/catalog/channels/channel-registry.js';
 import { createDispatcher, type DispatcherDeps } from '../../src/delivery/dispatcher/dispatcher.js';
 import { createPushClient } from '../../src/delivery/transport/push-client.js';
+import { runEvery } from '../../src/engine/timer.js';
 import type { Operator } from '../../src/operator/operator.js';
 import { setCallback } from '../../src/operator/provisioning/channel-settings.js';
 import { type Database, openDatabase, type Queryable, Unavailable, wrapQuery } from '../../src/platform/db/database.js';
@@ -42,20 +43,16 @@ export function createSendingNode(
     pushClient: createPushClient({ allowLocalhost: true }),
     ...more,
   });
-  const { balance, node } = dispatcher;
-  /** Renews the node's lease each second until stopped. Stopping waits for the renewal in progress. */
-  const keepLease = () => {
-    let renewal: Promise<unknown> = Promise.resolve();
-    const renewing = setInterval(() => {
-      renewal = renewal.then(balance).catch(() => undefined);
-    }, 1_000);
-    return {
-      async end() {
-        clearInterval(renewing);
-        await renewal;
-      },
-    };
+  const { node } = dispatcher;
+  let balanced: Promise<unknown> = Promise.resolve();
+  /** Balances after the balances in progress, as the engine does, because an overlapping balance may take no shards. */
+  const balance = () => {
+    const result = balanced.then(dispatcher.balance);
+    balanced = result.catch(() => undefined);
+    return result;
   };
+  /** Renews the node's lease each second until stopped. Stopping waits for the renewal in progress. */
+  const keepLease = () => ({ end: runEvery(1, 'shards of events', log, balance).stop });
   /** Resolves when nothing is in flight. Renews the node's lease until then. */
   const untilQuiet = async () => {
     const lease = keepLease();
