@@ -47,11 +47,15 @@ it(
     };
     await Promise.all(Array.from({ length: CALLERS }, call));
     for (const attemptNo of unknown) {
-      await until(
-        attemptNo,
-        async () => (await ask('debit-query', questionOf(attemptNo))).fields['status'] === 'SUCCESS',
-      );
+      await until(attemptNo, async () => {
+        const { status } = (await ask('debit-query', questionOf(attemptNo))).fields;
+        // On a busy machine the deadline may pass before the institution is called. Resends, as the service would.
+        if (status === 'NOT_FOUND') await ask('debit', debitOf(attemptNo));
+        return status === 'SUCCESS';
+      });
     }
+    const faults = world.log().match(/^.*"msg":"fault".*$/gm) ?? [];
+    expect(faults.filter((line) => !/timeout/.test(line))).toEqual([]);
     // The institution would pay a number once even if it were called twice, so the test also counts the calls.
     expect(institution.calls.filter((call) => call.startsWith('debit '))).toHaveLength(NUMBERS);
     expect(institution.payments).toHaveLength(NUMBERS);
