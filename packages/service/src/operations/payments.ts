@@ -13,10 +13,10 @@ import {
   listRunItems,
   listRuns,
   prepareRun,
-  previewRun,
   showRun,
   startRun,
 } from '../operator/bulk/bulk-runs.js';
+import { previewRun } from '../operator/bulk/preview-run.js';
 import { listFailedPayments, summarizeFailedPayments } from '../operator/payments/failed-payments.js';
 import {
   askAboutDebits,
@@ -173,7 +173,7 @@ export const paymentOperations = [
   operation({
     method: 'GET',
     path: '/bulk/{runId}/preview',
-    summary: 'Preview the effects of a bulk refund',
+    summary: 'Preview what remains of a bulk refund',
     answer: preview,
     run: previewRun,
   }),

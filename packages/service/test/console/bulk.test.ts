@@ -498,6 +498,42 @@ describe('a run that refunds', () => {
     expect(await on.workOff()).toBe(0);
   });
 
+  it('previews what remains, as it would be refunded now', async () => {
+    const orders = await many(4);
+    const { runId, approvalId } = await waiting(orders);
+    const preview = async () => (await on.bob.get(`/bulk/${runId}/preview`)).body;
+    const effects = (refunds: number) => ({
+      refunds,
+      refundCent: refunds * 1990,
+      benefitsRevoked: ['VIP pass', 'Coupon'].map((name) => ({ name, count: refunds })),
+      events: [{ eventType: 'payment.status.changed', count: refunds }],
+    });
+    expect(await preview()).toMatchObject({ ...effects(4), needsApproval: true });
+    // The run's refund of this period would be refused.
+    await on.refund({ orderNo: orders[3] ?? '', cycleNo: 1, amountCent: 100 });
+    expect(await preview()).toMatchObject(effects(3));
+    await approve(on.bob, approvalId);
+    expect(await preview()).toMatchObject({ ...effects(3), needsApproval: false });
+    await on.workOff({ stopping: after(1) });
+    expect(await run(runId)).toMatchObject({ status: 'RUNNING', done: 1 });
+    expect(await preview()).toMatchObject(effects(2));
+    await on.workOff();
+    expect(await run(runId)).toMatchObject({ status: 'DONE', done: 3, failed: 1 });
+    expect(await preview()).toMatchObject({ refunds: 0, refundCent: 0, benefitsRevoked: [], events: [] });
+  });
+
+  it('that is declined or canceled previews nothing', async () => {
+    for (const step of ['decline', 'withdraw']) {
+      const { runId, approvalId } = await waiting(await many(1));
+      await (step === 'decline' ? on.bob : on.ann).post(`/approvals/${approvalId}/${step}`);
+      expect((await on.bob.get(`/bulk/${runId}/preview`)).body).toMatchObject({
+        refunds: 0,
+        refundCent: 0,
+        events: [],
+      });
+    }
+  });
+
   it('skips refunds that others have requested', async () => {
     const [orderNo = ''] = await many(1);
     const { body } = await prepare(on.ann, 'REFUND', { items: [`${orderNo}-1`] });

@@ -130,8 +130,8 @@ function State({ run }: RunProps) {
       ) : status === 'WAITING' || status === 'DECLINED' ? null : (
         <Progress run={run} />
       )}
-      {kind === 'REFUND' && (status === 'PREPARED' || status === 'WAITING') ? (
-        <BulkPreview runId={run.runId} title={t('effects')} />
+      {kind === 'REFUND' && ['PREPARED', 'WAITING', 'RUNNING'].includes(status) ? (
+        <BulkPreview runId={run.runId} title={t(status === 'RUNNING' ? 'remaining' : 'effects')} />
       ) : null}
       {mayAct && status === 'PREPARED' && run.requestedBy === name ? (
         <Start run={run} />

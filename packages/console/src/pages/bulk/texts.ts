@@ -32,6 +32,7 @@ export const useTexts = dictionary({
     '排除 {count} 项，原因见列表',
   ],
   effects: ['Effects', '执行后'],
+  remaining: ['Remaining', '尚未执行'],
   start: ['Start', '启动'],
   startDone: ['Run started', '任务已启动'],
   askDone: ['Approval requested', '已提交审批'],

@@ -2,13 +2,11 @@ import { parseTime, type Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
 import { createCsvTable } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
-import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { insertApproval } from '../approvals/approvals-sql.js';
 import { recordAudit } from '../audit/audit.js';
 import { recordLimited } from '../audit/trace-read.js';
 import { maskTexts, maskUserId } from '../masking.js';
 import { inTransaction, type Operator, type OperatorWithClock, refusal } from '../operator.js';
-import { countNames, NO_EFFECTS, type Preview } from '../orders/previews.js';
 import { type PageInput, readPage } from '../paging.js';
 import { requireRoleForRun } from '../people/not-allowed.js';
 import type { Role } from '../people/roles.js';
@@ -19,7 +17,6 @@ import { BULK_KINDS, type bulkRequest } from '../schemas/payments.js';
 import {
   type BulkKind,
   type BulkRun,
-  findBenefitsOfRun,
   findItems,
   findRun,
   findRunOfKey,
@@ -188,33 +185,6 @@ export async function showRun({ database }: Operator, { runId }: { readonly runI
   return describeRun(run, role);
 }
 
-/** Previews the refunds of a run that has not started, for the operators who start and approve it. */
-export async function previewRun({ database }: Operator, { runId }: { readonly runId: string }): Promise<Preview> {
-  const run = await findRun(database, parseRunId(runId));
-  if (run?.kind !== 'REFUND') throw createNotFound('run', runId);
-  const refunds = run.items - run.skipped;
-  const items = new Map<number, Awaited<ReturnType<typeof findBenefitsOfRun>>>();
-  for (const row of await findBenefitsOfRun(database, run.runId)) {
-    items.set(row.itemNo, [...(items.get(row.itemNo) ?? []), row]);
-  }
-  const revoked = [...items.values()].flatMap((benefits) => {
-    const [{ amountCent, refundedCent, keptCent } = NO_SUMS] = benefits;
-    const sums = { inFull: refundedCent === amountCent, sumCent: refundedCent - keptCent };
-    const positions = new Set(findPositionsToRevoke(benefits, sums));
-    return benefits.filter(({ position }) => positions.has(position));
-  });
-  return {
-    ...NO_EFFECTS,
-    refunds,
-    refundCent: run.amountCent,
-    benefitsRevoked: countNames(revoked),
-    events: [{ eventType: 'payment.status.changed', count: refunds }],
-    needsApproval: true,
-  };
-}
-
-const NO_SUMS = { amountCent: 0, refundedCent: 0, keptCent: 0 };
-
 /** Returns a page of a run's items with their results, and the codes by which a page translates the result texts. */
 export async function listRunItems(
   { database }: Operator,
@@ -267,7 +237,7 @@ export async function exportRunItems(
 }
 
 /** Returns the run number. If the text is not a number, returns 0, which no run has. */
-function parseRunId(text: string): number {
+export function parseRunId(text: string): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }
 

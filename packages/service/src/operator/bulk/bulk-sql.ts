@@ -209,33 +209,6 @@ export async function findItems(
   return db.query(LIST_ITEMS, [runId, status ?? null, after ?? 0, limit]);
 }
 
-/**
- * Returns the unclaimed benefits of the periods that a refund run has not refunded yet, with the sums of each period after its
- * refund.
- */
-export const findBenefitsOfRun = declareList({
-  text: `select i.item_no as "itemNo", p.amount_cent as "amountCent", p.refund_amount_cent + i.amount_cent as "refundedCent",
-       coalesce((select sum(f.amount_cent)::bigint from refunds f where f.order_no = p.order_no and f.cycle_no = p.cycle_no
-         and f.status = 'SUCCESS' and f.keep_benefits), 0) as "keptCent",
-       b.position, b.name, b.face_value_cent as "faceValueCent", b.status
-     from bulk_items i
-       join payments p on p.order_no = i.order_no
-         and p.cycle_no = case when i.subject ~ '^[0-9]+-[0-9]+$' then split_part(i.subject, '-', 2)::integer end
-       join benefits b on b.order_no = p.order_no and b.cycle_no = p.cycle_no and b.status in ('ISSUED', 'REVOKED')
-     where i.run_id = $1 and i.status = 'WAITING' order by i.item_no, b.position`,
-  parameters: ['bigint'],
-  columns: columns({
-    itemNo: 'integer',
-    amountCent: 'bigint',
-    refundedCent: 'bigint',
-    keptCent: 'bigint',
-    position: 'integer',
-    name: 'text',
-    faceValueCent: 'bigint',
-    status: column<'ISSUED' | 'REVOKED'>('text'),
-  }),
-});
-
 /** Leases a run to this node. Of all free runs, takes the run whose last lease ended first. */
 export const leaseRun: Query<[leaseSeconds: number], BulkRun | undefined> = declareFind({
   text: `update bulk_runs r set lease_until = now() + $1::double precision * interval '1 s'

@@ -113,6 +113,29 @@ export async function findBenefitsOfOrder(
   return db.query(FIND_BENEFITS_OF_ORDER, [orderNo, fromCycleNo, toCycleNo]);
 }
 
+export type UnclaimedBenefit = RowOf<typeof UNCLAIMED_BENEFIT_COLUMNS>;
+
+const UNCLAIMED_BENEFIT_COLUMNS = columns({
+  orderNo: 'bigint',
+  cycleNo: 'integer',
+  position: 'integer',
+  name: 'text',
+  faceValueCent: 'bigint',
+  status: column<'ISSUED' | 'REVOKED'>('text'),
+});
+
+/** Returns the unclaimed and the revoked benefits of the periods, by position. */
+export const findUnclaimedBenefits: Query<
+  [orderNos: readonly number[], cycleNos: readonly number[]],
+  UnclaimedBenefit[]
+> = declareList({
+  text: `select b.order_no as "orderNo", b.cycle_no as "cycleNo", b.position, b.name, b.face_value_cent as "faceValueCent", b.status
+     from unnest($1::bigint[], $2::integer[]) as n(order_no, cycle_no) join benefits b using (order_no, cycle_no)
+     where b.status in ('ISSUED', 'REVOKED') order by b.position`,
+  parameters: ['bigint[]', 'integer[]'],
+  columns: UNCLAIMED_BENEFIT_COLUMNS,
+});
+
 export type OrderEventView = RowOf<typeof ORDER_EVENT_VIEW_COLUMNS>;
 
 const ORDER_EVENT_VIEW_COLUMNS = columns({

@@ -3,14 +3,14 @@ import type { Queryable } from '../../platform/db/database.js';
 import type { Order } from '../../subscriptions/domain/orders/order.js';
 import { findPositionsToRevoke } from '../../subscriptions/steps/benefits/revoke-benefits.js';
 import { planEndings } from '../../subscriptions/steps/ending/end-orders.js';
-import { nextRefundSeq, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
+import { nextRefundSeq, type PeriodToRefund, sumRefunds } from '../../subscriptions/steps/payments/begin-refund.js';
 import { applyRefund } from '../../subscriptions/steps/payments/settle-refund.js';
 import type { UnsubscribedRow } from '../../subscriptions/store/orders/unsubscribe-orders-sql.js';
 import { OperatorError, type OperatorWithClock } from '../operator.js';
 import type { preview, previewQuery } from '../schemas/orders.js';
 import { readAtOneMoment } from './at-one-moment.js';
 import { requireUnsubscribable } from './orders.js';
-import { type BenefitOfPeriod, findBenefitsOfOrder } from './orders-sql.js';
+import { findUnclaimedBenefits, type UnclaimedBenefit } from './orders-sql.js';
 import { requireKeepable, requirePeriodToRefund, requireRefund, requireRefundableAmount } from './refunds/refunds.js';
 import { needsSecondPerson, type RefundLimits } from './refunds/second-person.js';
 import { findWaitingOf, requireAskableAmount } from './refunds/waiting-refunds.js';
@@ -95,15 +95,11 @@ export async function previewRefund(
           ? requireAskableAmount(period, asked.amountCent, waiting, currency)
           : requireRefundableAmount(period, asked.amountCent, currency);
       requireKeepable(period, amountCent, asked);
-      const { payment, refunds } = period;
-      const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
-      const benefits = await findUnclaimedBenefits(tx, order.orderNo, payment.cycleNo);
-      const settle = (keepBenefits: boolean) => {
-        if (outside) return { events: [], revoked: [] };
-        const after = applyRefund(order, payment, { ...reference, amountCent, keepBenefits }, clock.now(), refunds);
-        const revoked = new Set(findPositionsToRevoke(benefits, after.refunded));
-        return { events: after.events, revoked: benefits.filter(({ position }) => revoked.has(position)) };
-      };
+      const benefits = await findUnclaimedBenefits(tx, [order.orderNo], [asked.cycleNo]);
+      const settle = (keepBenefits: boolean) =>
+        outside
+          ? { events: [], revoked: [] }
+          : planRefund(period, benefits, { amountCent, keepBenefits, now: clock.now() });
       const { events, revoked } = settle(asked.keepBenefits === true);
       const ended = unsubscribe ? await planUnsubscribe(tx, order, clock.now()) : { events: [] };
       return {
@@ -122,6 +118,18 @@ export async function previewRefund(
   });
 }
 
+/** Returns the effects of a refund, by the rules of its settlement. `benefits` are the unclaimed benefits of the period. */
+export function planRefund(
+  { order, payment, refunds }: PeriodToRefund,
+  benefits: readonly UnclaimedBenefit[],
+  { now, ...asked }: { readonly amountCent: number; readonly keepBenefits: boolean; readonly now: number },
+) {
+  const reference = { orderNo: order.orderNo, cycleNo: payment.cycleNo, refundSeq: nextRefundSeq(refunds) };
+  const { events, refunded } = applyRefund(order, payment, { ...reference, ...asked }, now, refunds);
+  const positions = new Set(findPositionsToRevoke(benefits, refunded));
+  return { events, revoked: benefits.filter(({ position }) => positions.has(position)) };
+}
+
 /** If the step refuses the action, returns a preview with the refusal. */
 async function refusable(look: () => Promise<Preview>): Promise<Preview> {
   try {
@@ -133,26 +141,14 @@ async function refusable(look: () => Promise<Preview>): Promise<Preview> {
   }
 }
 
-type UnclaimedBenefit = BenefitOfPeriod & { readonly status: 'ISSUED' | 'REVOKED'; readonly position: number };
-
-/** Sorted by position. */
-async function findUnclaimedBenefits(db: Queryable, orderNo: number, cycleNo: number): Promise<UnclaimedBenefit[]> {
-  const benefits = await findBenefitsOfOrder(db, orderNo, cycleNo);
-  return benefits.flatMap((benefit, position) =>
-    benefit.status === 'ISSUED' || benefit.status === 'REVOKED'
-      ? [{ ...benefit, status: benefit.status, position }]
-      : [],
-  );
-}
-
-export function countNames(benefits: readonly Pick<BenefitOfPeriod, 'name'>[]) {
+export function countNames(benefits: readonly Pick<UnclaimedBenefit, 'name'>[]) {
   const counts = new Map<string, number>();
   for (const { name } of benefits) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].map(([name, count]) => ({ name, count }));
 }
 
 /** Counts the events of each type. Voided periods have one event each, even if one row stands for several. */
-function countByType(events: UnsubscribedRow['events']) {
+export function countByType(events: UnsubscribedRow['events']) {
   const counts = new Map<string, number>();
   for (const { eventType, cycleNo, cycleTo } of events) {
     const count = cycleNo === null || cycleTo === null ? 1 : cycleTo - cycleNo + 1;

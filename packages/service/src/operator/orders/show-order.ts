@@ -8,7 +8,7 @@ import {
   parseOrderNo,
 } from '../../subscriptions/domain/orders/order-numbers.js';
 import { findPayments } from '../../subscriptions/store/orders/orders-sql.js';
-import { findRefundsOfOrder } from '../../subscriptions/store/payments/refunds-sql.js';
+import { findRefundsOfOrders } from '../../subscriptions/store/payments/refunds-sql.js';
 import { maskTexts, maskUserIds } from '../masking.js';
 import type { Operator } from '../operator.js';
 import { createNotFound } from '../rules.js';
@@ -97,7 +97,7 @@ export function describeFields(order: Order & { readonly appId: string }) {
 async function readPeriods(tx: Queryable, { orderNo, cycleNo }: OrderOfAnyChannel, fromCycleNo: number) {
   const payments = (await findPayments(tx, orderNo)).filter((payment) => payment.cycleNo >= fromCycleNo);
   const attempts = groupByPeriod(await findAttempts(tx, orderNo, fromCycleNo));
-  const refunds = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
+  const refunds = groupByPeriod(await findRefundsOfOrders(tx, [orderNo]));
   const benefits = groupByPeriod(await findBenefitsOfOrder(tx, orderNo, fromCycleNo, cycleNo));
   return payments.map((payment) => ({
     paymentOrderNo: formatPaymentOrderNo(orderNo, payment.cycleNo),

@@ -173,7 +173,7 @@ export const refundRequest = Type.Object({
   note: text(),
   /** True: revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
   keepBenefits: Type.Optional(Type.Boolean()),
-  /** True: records a refund that was made outside, for example by bank transfer. Nothing is sent. Unset: false. */
+  /** True: records a refund that was made outside the service, for example by bank transfer. Unset: false. */
   outside: Type.Optional(Type.Boolean()),
   /** True: unsubscribes the order in the same transaction, also if the refund waits for an approval. Unset: false. */
   unsubscribe: Type.Optional(Type.Boolean()),
@@ -204,7 +204,7 @@ export const previewQuery = Type.Object({
 });
 /** The effects that an action would have. */
 export const preview = Type.Object({
-  /** The number of refunds: of a bulk run, of all its items. */
+  /** The number of refunds. Of a bulk run: of the items that wait and can be refunded now. */
   refunds: count,
   /** The money that is refunded, or that is recorded as refunded outside. */
   refundCent: cents,

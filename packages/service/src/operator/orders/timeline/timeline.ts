@@ -11,7 +11,7 @@ import { isWaitingForRetry } from '../../../subscriptions/domain/payments/paymen
 import { isRefundable, sumRefunds } from '../../../subscriptions/steps/payments/begin-refund.js';
 import { unsealUserMobile } from '../../../subscriptions/steps/users/login-mobile.js';
 import { findPayments } from '../../../subscriptions/store/orders/orders-sql.js';
-import { findRefundsOfOrder } from '../../../subscriptions/store/payments/refunds-sql.js';
+import { findRefundsOfOrders } from '../../../subscriptions/store/payments/refunds-sql.js';
 import { findUser } from '../../../subscriptions/store/users/users-sql.js';
 import { maskMobile, maskUserIds } from '../../masking.js';
 import { formatAmount } from '../../money.js';
@@ -116,7 +116,7 @@ async function readHistory(tx: Queryable, { orderNo, channelId }: OrderOfAnyChan
   const audit = await findAuditOf(tx, subjects, MAX_OF_A_KIND, user, 'user.change-mobile');
   const notes = await findNotes(tx, orderNo, MAX_OF_A_KIND);
   return {
-    refunds: (await findRefundsOfOrder(tx, orderNo)).map(describeRefund),
+    refunds: (await findRefundsOfOrders(tx, [orderNo])).map(describeRefund),
     agreements,
     events,
     pushes,
@@ -323,7 +323,7 @@ function findActions(
  */
 async function findRefundablePeriods(tx: Queryable, { orderNo, settlementMode }: OrderOfAnyChannel, view: OrderView) {
   if (settlementMode !== 'SVC_DEDUCT') return [];
-  const refundsOf = groupByPeriod(await findRefundsOfOrder(tx, orderNo));
+  const refundsOf = groupByPeriod(await findRefundsOfOrders(tx, [orderNo]));
   const firstCycleNo = view.payments[0]?.cycleNo ?? 1;
   const payments = (await findPayments(tx, orderNo)).filter((one) => one.cycleNo >= firstCycleNo && isRefundable(one));
   const subjectOf = ({ cycleNo }: { readonly cycleNo: number }) => formatPeriodSubject(orderNo, cycleNo);

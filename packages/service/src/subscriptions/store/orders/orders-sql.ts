@@ -202,6 +202,14 @@ export const findPayments = declareList({
   columns: PAYMENT_COLUMNS,
 });
 
+/** Returns the payments of the periods that have begun. */
+export const findPaymentsOfPeriods = declareList({
+  text: `select p.order_no as "orderNo", ${PAYMENT_FIELDS}
+     from unnest($1::bigint[], $2::integer[]) as n(order_no, cycle_no) join payments p using (order_no, cycle_no)`,
+  parameters: ['bigint[]', 'integer[]'],
+  columns: joinColumns(PAYMENT_COLUMNS, columns({ orderNo: 'bigint' })),
+});
+
 /** Stores the fields of `Order` that can change. The caller has held the order's lock since reading the order. */
 export const storeOrder = declareWrite({
   name: 'store-order',

@@ -1,23 +1,17 @@
-import { columns, declareRequire, joinColumns, type Queryable, statement } from '../../../platform/db/database.js';
+import { columns, declareRequire, type Queryable, statement } from '../../../platform/db/database.js';
 import { epochMs, isoTime } from '../../../platform/db/time-sql.js';
 import type { Order, Payment } from '../../domain/orders/order.js';
 import type { NewEvent } from '../events/outbox.js';
-import { PAYMENT_COLUMNS, PAYMENT_FIELDS } from '../payments/payments-sql.js';
-
-const FIND_LATEST_PAYMENTS = statement({
-  text: `select p.order_no as "orderNo", ${PAYMENT_FIELDS}
-     from unnest($1::bigint[], $2::integer[]) as o(order_no, cycle_no) join payments p using (order_no, cycle_no)`,
-  parameters: ['bigint[]', 'integer[]'],
-  columns: joinColumns(PAYMENT_COLUMNS, columns({ orderNo: 'bigint' })),
-});
+import { findPaymentsOfPeriods } from './orders-sql.js';
 
 /** Returns for each order number the latest period that has begun. */
 export async function findLatestPayments(tx: Queryable, orders: readonly Order[]): Promise<Map<number, Payment>> {
   if (orders.length === 0) return new Map();
-  const rows = await tx.query(FIND_LATEST_PAYMENTS, [
+  const rows = await findPaymentsOfPeriods(
+    tx,
     orders.map(({ orderNo }) => orderNo),
     orders.map(({ cycleNo }) => cycleNo),
-  ]);
+  );
   return new Map(rows.map(({ orderNo, ...payment }) => [orderNo, payment]));
 }
 

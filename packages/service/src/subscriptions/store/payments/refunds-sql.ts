@@ -52,9 +52,10 @@ export const findRefundsOfPeriod = declareList({
   columns: REFUND_COLUMNS,
 });
 
-export const findRefundsOfOrder = declareList({
-  text: `select ${REFUND_FIELDS} from refunds r where r.order_no = $1 order by r.cycle_no, r.refund_seq`,
-  parameters: ['bigint'],
+export const findRefundsOfOrders = declareList({
+  text: `select ${REFUND_FIELDS} from refunds r where r.order_no = any($1::bigint[])
+     order by r.order_no, r.cycle_no, r.refund_seq`,
+  parameters: ['bigint[]'],
   columns: REFUND_COLUMNS,
 });
 
