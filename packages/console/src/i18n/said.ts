@@ -18,7 +18,7 @@ export const CHINESE_SENTENCES: Readonly<Record<AlertSentence | ResultCode, stri
   'refund-unknown-for-a-day|resolved': '退款已有结果',
   'refund-wrong-amount': '请求退款 {1}，实际退款 {2}',
   'refund-wrong-amount|resolved': '已按后续返回的结果入账',
-  'refund-refused|resolved': '该期后续退款已成功',
+  'refund-refused|resolved': '该期后续退款已成功，或已登记系统外退款',
   'refund-contradiction': '已记为{1}，后返回{2}',
   'billing-failed': '写入该期失败：{1}',
   'billing-failed|resolved': '该期已写入，或订单已结束',

@@ -20,7 +20,10 @@ const SENTENCES = {
   'refund-unknown-for-a-day|resolved': 'the refund has a result',
   'refund-wrong-amount': ['requested {1}, refunded {2}', 'asked for {1}, refunded {2}'],
   'refund-wrong-amount|resolved': 'the refund was settled by a later report',
-  'refund-refused|resolved': 'a later refund of the period has succeeded',
+  'refund-refused|resolved': [
+    'a later refund of the period has succeeded, or was made outside the service',
+    'a later refund of the period has succeeded',
+  ],
   'refund-contradiction': 'settled as {1}, later reported as {2}',
   'billing-failed': 'the database refuses the period: {1}',
   'billing-failed|resolved': [

@@ -65,7 +65,7 @@ export async function findStoredDifferences(
   return db.query(FIND_STORED_DIFFERENCES, [paymentChannelCode, day, which, limit, afterDay, afterNo]);
 }
 
-/** Inserts a refund that was made outside. No statement has it, so it stays open until an operator closes it. */
+/** Inserts a refund that was made outside the service. No statement has it, so it stays open until an operator closes it. */
 export const insertOutsideRefund: Query<
   [paymentChannelCode: string, refundNo: string, amountCent: number, at: number],
   void

@@ -107,6 +107,8 @@ describe('a refund', () => {
     await putRefund(db, { orderNo: ORDER, refundSeq: 2, amountCent: 499 });
     await raiseAlert(db, 'refund-refused', number, 'x');
     await endsWith(db, `refund-refused ${number}`, () => putRefund(db, { orderNo: ORDER, refundSeq: 3, status }));
+    const because = 'a later refund of the period has succeeded, or was made outside the service';
+    expect(await db.query('select resolved_because from alerts')).toEqual([{ resolved_because: because }]);
   });
 });
 

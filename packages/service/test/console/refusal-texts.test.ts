@@ -141,6 +141,8 @@ describe('the texts of alerts and results', () => {
     // Sentences of earlier releases.
     const resolved = readAlertText('reconciliation-failed', 'the day was compared');
     expect(resolved).toEqual({ code: 'reconciliation-failed|resolved', values: [] });
+    const refunded = readAlertText('refund-refused', 'a later refund of the period has succeeded');
+    expect(refunded).toEqual({ code: 'refund-refused|resolved', values: [] });
     const was = readResult({ result: 'the order was UNSUBSCRIBED already', refusal: null });
     expect(was).toEqual({ code: 'order-was', values: ['UNSUBSCRIBED'] });
     expect(readAlertText('refund-refused', 'account closed')).toBeNull();

@@ -69,7 +69,7 @@ const APPROVAL_COLUMNS = columns({
   note: 'text',
   /** True if the refund revokes no benefits. */
   keepBenefits: 'boolean',
-  /** True if the refund was made outside and is only recorded. */
+  /** True if the refund was made outside the service and is only recorded. */
   outside: 'boolean',
   requestedBy: 'text',
   requestedAt: 'text',

@@ -59,7 +59,7 @@ function toRefundInput({ approvalId, subject, requestedBy, ...approval }: Approv
   };
 }
 
-/** Records an approved refund that was made outside, in the transaction of the decision. Returns its number. */
+/** Records an approved refund that was made outside the service, in the decision's transaction. Returns its number. */
 export async function recordApproved(operator: OperatorWithClock, tx: Queryable, approval: Approval): Promise<string> {
   const asked = toRefundInput(approval);
   return formatRefundNo((await beginRefund(operator, tx, await lockPeriodToRefund(tx, asked), asked)).refund);

@@ -28,7 +28,7 @@ const listedFields = {
   amountFrom: Type.Optional(digits),
   amountTo: Type.Optional(digits),
 };
-/** STARTED: the institution has not given a final result. OUTSIDE: a refund that was made outside. */
+/** STARTED: the institution has not given a final result. OUTSIDE: a refund that was made outside the service. */
 const listedStatuses = oneOf('STARTED', 'SUCCESS', 'FAIL', 'OUTSIDE');
 const listedStatus = { status: Type.Optional(listedStatuses) };
 /** The number of the attempt in its period. */
@@ -280,7 +280,7 @@ export const approval = Type.Object({
   note: Type.String(),
   /** True if the refund revokes no benefits. */
   keepBenefits: Type.Boolean(),
-  /** True if the refund was made outside and is only recorded. */
+  /** True if the refund was made outside the service and is only recorded. */
   outside: Type.Boolean(),
   requestedBy: Type.String(),
   requestedAt: time,

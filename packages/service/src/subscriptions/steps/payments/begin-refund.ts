@@ -18,7 +18,7 @@ export const nextRefundSeq = (refunds: readonly Refund[]): number => (refunds.at
 
 const sumCents = (refunds: readonly Refund[]) => refunds.reduce((sum, { amountCent }) => sum + amountCent, 0);
 
-/** Sums the refunds of a period. Refunds in flight and refunds that were made outside count as refunded. */
+/** Sums the refunds of a period. Refunds in flight and refunds that were made outside the service count as refunded. */
 export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' | 'refunds'>) {
   const open = refunds.filter(({ status }) => status === 'STARTED');
   const openCent = sumCents(open);
@@ -31,8 +31,8 @@ export function sumRefunds({ payment, refunds }: Pick<PeriodToRefund, 'payment' 
 const ASK_AFTER_SECONDS = DEBIT_DEADLINE_MS / 1000 + FIRST_ASK_SECONDS;
 
 /**
- * Stores a refund before it is sent, or a refund that was made outside. The caller holds the order's lock and has checked
- * the amount.
+ * Stores a refund before it is sent, or a refund that was made outside the service. The caller holds the order's lock
+ * and has checked the amount.
  */
 export async function storeRefund(
   tx: Queryable,
@@ -40,7 +40,7 @@ export async function storeRefund(
   asked: Pick<Refund, 'amountCent' | 'key' | 'note' | 'keepBenefits' | 'requestedBy' | 'startedAt'> & {
     /** Null: the refund had no approval. */
     readonly approvalId: number | null;
-    /** True if the refund was made outside. Unset: false. */
+    /** True if the refund was made outside the service. Unset: false. */
     readonly outside?: boolean;
   },
 ): Promise<Refund> {
