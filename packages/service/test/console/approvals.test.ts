@@ -119,6 +119,41 @@ describe('a refund that was made outside', () => {
     );
   });
 
+  it('never exceeds the payment together with a refund that is made at the same moment', async () => {
+    const without = await operatorStage({ refundApprovalCent: 0 });
+    const orderNo = await without.paidOrder();
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        ask(n % 2 === 0 ? without.ann : without.bob, orderNo, { amountCent: 300, outside: n % 4 < 2, key: `key-${n}` }),
+      ),
+    );
+    const refused = replies.filter(({ status }) => status === 409);
+    expect(refused).toHaveLength(6);
+    for (const { body } of refused) expect(body.code).toMatch(/^refund-too-much/);
+    expect(await without.sql('select sum(amount_cent)::integer from refunds where order_no = $1', [orderNo])).toEqual([
+      { sum: 1800 },
+    ]);
+    await without.close();
+  });
+
+  it('is counted by the database when a node of the previous version refunds', async () => {
+    const orderNo = await on.paidOrder();
+    await ask(on.ann, orderNo, outside);
+    const refund = (refundSeq: number, amountCent: number) =>
+      on.sql(
+        `insert into refunds (order_no, cycle_no, refund_seq, try_no, channel_id, payment_channel_code, amount_cent,
+           requested_by, started_at)
+         values ($1, 1, $2, 1, 1, 'MOCKPAY', $3, 'test', now())`,
+        [orderNo, refundSeq, amountCent],
+      );
+    await expect(refund(2, 1091)).rejects.toThrow(/exceed its payment/);
+    const sent = await Promise.allSettled([refund(2, 600), refund(3, 600), refund(4, 600)]);
+    expect(sent.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    await on.sql(`update refunds set status = 'FAIL' where order_no = $1 and status = 'STARTED'`, [orderNo]);
+    await refund(5, 1090);
+    await on.sql('delete from refunds where order_no = $1', [orderNo]);
+  });
+
   it('needs the second operator that a refund needs', async () => {
     const orderNo = await on.paidOrder();
     const support = await consoleClient(on.service, 'support');
@@ -177,6 +212,15 @@ describe('a refund with an unsubscribe', () => {
     expect([status, await statusOf(orderNo)]).toEqual(['WAITING', 'UNSUBSCRIBED']);
     expect((await on.bob.post(`/approvals/${approvalId}/approve`)).body).toMatchObject({ status: 'APPROVED' });
     expect(await on.queryPeriod(orderNo)).toMatchObject({ refundAmountCent: 900 });
+  });
+
+  it('does not end the order if a request with the key of a refused refund is repeated', async () => {
+    const orderNo = await on.paidOrder();
+    on.bank.onRefund = async () => ({ kind: 'refused', reason: 'account closed' });
+    const first = await ask(on.admin, orderNo, { amountCent: 900 });
+    const again = await ask(on.admin, orderNo, both);
+    expect([again.status, again.body.code, again.body.detail]).toEqual([409, 'refund-refused', first.body.detail]);
+    expect(await statusOf(orderNo)).toBe('ACTIVE');
   });
 
   it.each([

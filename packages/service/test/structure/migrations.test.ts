@@ -25,6 +25,7 @@ const LANDED: Readonly<Record<string, string>> = {
   '000116_refunds_keep_benefits.sql': '53428dddf16b37f5',
   '000117_refunds_made_outside.sql': '6e07ae69177829b8',
   '000114_list_indexes.sql': '06f646575ab65b41',
+  '000119_refunds_within_payment.sql': '9032c7a9c73679b2',
 };
 
 const violations = (text: string) => violationsOf(parseMigration('000999_sample.sql', text));

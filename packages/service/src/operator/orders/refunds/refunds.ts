@@ -50,7 +50,7 @@ export interface RefundInput {
   readonly note?: string | undefined;
   /** Revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
   readonly keepBenefits?: boolean | undefined;
-  /** Records a refund that was made outside, for example by bank transfer. Nothing is sent. Unset: false. */
+  /** Records a refund that was made outside the service, for example by bank transfer. Nothing is sent. Unset: false. */
   readonly outside?: boolean | undefined;
   /** Ends the order in the same transaction. Unset: false. */
   readonly unsubscribe?: boolean | undefined;
@@ -133,8 +133,9 @@ export async function lockPeriodToRefund(
 }
 
 /**
- * Stores a new refund, or returns the refund with the same key. If requested, first ends the order. The caller has
- * checked the request with `requireRefund`, and has locked the period.
+ * Stores a new refund, or returns the refund with the same key. If requested, first ends the order, unless the
+ * institution has refused the refund with the same key. The caller has checked the request with `requireRefund`, and has
+ * locked the period.
  */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
@@ -145,9 +146,9 @@ export async function beginRefund(
   const { key, note, keepBenefits = false, outside = false, approval, withoutApproval } = asked;
   const { order, payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
-  if (asked.unsubscribe) await unsubscribeLocked(tx, { actor, clock }, order, note ?? null);
-  const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   const same = findRefundOfKey(refunds, asked, currency);
+  if (asked.unsubscribe && same?.status !== 'FAIL') await unsubscribeLocked(tx, { actor, clock }, order, note ?? null);
+  const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   if (same) return { refund: same, payment, benefits, isNew: false };
   const amountCent = requireRefundableAmount(found, asked.amountCent, currency);
   requireKeepable(found, amountCent, asked);
@@ -308,7 +309,7 @@ export function describeRefund(refund: Refund) {
     amountCent: refund.amountCent,
     /**
      * STARTED: the result is unknown, and the institution is queried again. FAIL: the institution refused. OUTSIDE: it was
-     * made outside.
+     * made outside the service.
      */
     status: refund.status,
     reason: refund.reason,
