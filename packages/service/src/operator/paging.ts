@@ -39,7 +39,7 @@ export async function readList<T>(
     const seconds = statementMs / 1000;
     throw refusal('list-too-long', undefined, {
       cause: error,
-    })`the search takes longer than ${seconds} s: choose a shorter time range`;
+    })`the search takes longer than ${seconds} seconds: choose a shorter time range`;
   }
 }
 

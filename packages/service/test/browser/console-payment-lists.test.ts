@@ -65,6 +65,18 @@ describe('debits and refunds', () => {
     await page.getByText('No refund matches').waitFor();
   });
 
+  it('that take too long are refused with a title that says so, and with what to do', async () => {
+    const page = await vera('/payments?tab=refunds');
+    await on.service.fresh.database.transaction(async (tx) => {
+      await tx.query('lock table refunds in access exclusive mode');
+      await page.reload();
+      await page.getByText('The list is too long').waitFor();
+      await page
+        .getByText('The search takes longer than 3 seconds: choose a shorter time range', { exact: true })
+        .waitFor();
+    });
+  });
+
   it('have filters in the address, totals, an export, and views under a name', async () => {
     const paid = await on.paidOrder();
     const failing = await on.paidOrder();

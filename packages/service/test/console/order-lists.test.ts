@@ -386,7 +386,7 @@ describe('with many orders', () => {
     await on.service.fresh.database.transaction(async (tx) => {
       await tx.query('lock table external_orders in access exclusive mode');
       await expect(list({ settlementMode: 'SVC_DEDUCT' })).rejects.toThrow(
-        '409: the search takes longer than 3 s: choose a shorter time range',
+        '409: the search takes longer than 3 seconds: choose a shorter time range',
       );
     });
   });
