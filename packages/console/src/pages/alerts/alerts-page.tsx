@@ -41,7 +41,8 @@ export default function AlertsPage() {
   const columns = [
     column.of(t('kind'), (alert) => kindText.name(alert.kind)),
     column.status(t('severity'), 'severity', 'severity'),
-    column.of(t('status'), (alert) => <AlertState alert={alert} />),
+    // All alerts of the other list are open.
+    ...(which === 'all' ? [column.of(t('status'), (alert) => <AlertState alert={alert} />)] : []),
     column.of(t('subject'), ({ subject }) => <span className="mono">{subject}</span>),
     column.words(t('detail'), ({ detail, detailSaid }) => saidText(detail, detailSaid)),
     column.of(t('owner'), (alert) => alert.owner ?? <span className="quiet">{t('nobody')}</span>),
