@@ -35,12 +35,15 @@ export function createAmountFormat(
   options: Intl.NumberFormatOptions = { minimumFractionDigits: 2, maximumFractionDigits: 2 },
 ): (cents: number) => string {
   const currencyDisplay = currency === 'CNY' ? 'narrowSymbol' : 'symbol';
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay, ...options });
+  let format: Intl.NumberFormat | undefined;
   // Cached, because most amounts are prices, and Intl takes some microseconds for each.
-  return rememberRecent((cents) => format.format(cents / 100));
+  return rememberRecent((cents) => {
+    // Created for the first amount, because each takes a phone tens of milliseconds.
+    format ??= new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay, ...options });
+    return format.format(cents / 100);
+  });
 }
 
-/** Returns the currency's symbol as it appears in amounts: ¥, €, CHF. */
-export function findCurrencySign(currency: string, locale: AmountLocale): string {
-  return createAmountFormat(currency, locale)(0).replaceAll(/[\d.,\s]/g, '');
-}
+/** Returns the symbol that an amount format writes: ¥, €, CHF. */
+export const findCurrencySign = (amountText: (cents: number) => string): string =>
+  amountText(0).replaceAll(/[\d.,\s]/g, '');

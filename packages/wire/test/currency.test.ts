@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createAmountFormat, findCurrencySign, parseCurrency } from '../src/currency.js';
 
 it('a currency is three letters, with hundredths', () => {
@@ -19,5 +19,17 @@ it('an amount is written with the sign of its currency', () => {
   expect(written('CHF')).toEqual(['CHF 1,234.50', 'CHF 1,234.50']);
   // Forints have two decimals by ISO 4217, although the decimals are rarely written.
   expect(written('HUF')).toEqual(['HUF 1,234.50', 'HUF 1,234.50']);
-  expect(['CNY', 'EUR', 'USD', 'CHF'].map((one) => findCurrencySign(one, 'en-GB'))).toEqual(['¥', '€', 'US$', 'CHF']);
+  expect(['CNY', 'EUR', 'USD', 'CHF'].map((one) => findCurrencySign(createAmountFormat(one, 'en-GB')))).toEqual([
+    '¥',
+    '€',
+    'US$',
+    'CHF',
+  ]);
+});
+
+it('formats for a currency cost nothing before the first amount', () => {
+  const created = vi.spyOn(Intl, 'NumberFormat');
+  createAmountFormat('CNY', 'zh-CN');
+  expect(created).not.toHaveBeenCalled();
+  created.mockRestore();
 });

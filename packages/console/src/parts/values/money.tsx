@@ -13,7 +13,6 @@ const createFormats = (currency: string) => ({
   currency,
   exact: { en: createAmountFormat(currency, 'en-GB'), zh: createAmountFormat(currency, 'zh-CN') },
   compact: { en: createAmountFormat(currency, 'en-GB', short), zh: createAmountFormat(currency, 'zh-CN', short) },
-  sign: { en: findCurrencySign(currency, 'en-GB'), zh: findCurrencySign(currency, 'zh-CN') },
 });
 let formats = createFormats(DEFAULT_CURRENCY);
 
@@ -24,7 +23,7 @@ export function setCurrency(currency: string): void {
 export const getCurrency = (): string => formats.currency;
 
 /** Returns the currency sign that is shown before an amount field. */
-export const currencySign = (): string => formats.sign[getLanguage()];
+export const currencySign = (): string => findCurrencySign(formats.exact[getLanguage()]);
 
 /** Formats cents in the installation's currency: ¥1,234.50. */
 export const moneyText = (cents: number): string => formats.exact[getLanguage()](cents).replace('-', '−');
