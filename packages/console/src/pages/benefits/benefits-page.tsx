@@ -210,10 +210,10 @@ function OneBenefit({ benefit, onChoose }: OneBenefitProps) {
         {benefit.products.length === 0 ? <p className="quiet">{t('noProducts')}</p> : null}
         <Group gap="4px 12px" align="stretch">
           {benefit.products.map((code) => (
-            <span key={code}>
-              <PlaceLink to={places.product(code)}>{products.of(code)}</PlaceLink>{' '}
+            <Group key={code} gap={4}>
+              <PlaceLink to={places.product(code)}>{products.of(code)}</PlaceLink>
               {products.of(code) === code ? null : <span className="mono quiet">{code}</span>}
-            </span>
+            </Group>
           ))}
         </Group>
       </SheetPart>
