@@ -327,8 +327,8 @@ const PUSH_RESULTS: Readonly<Record<DeliveryOutcome, CallResult>> = {
 };
 
 /**
- * A file of codes has room, but two large ones of the same address do not. Only operators who have signed in send large
- * bodies. At 50 KB/s, a slow mobile connection may stall for 18 s of each 20 s.
+ * Each address has room for five files of the maximum size. Only operators who have signed in send large bodies. At
+ * 50 KB/s, a slow mobile connection may stall for 18 s of each 20 s.
  */
 const CONSOLE_BODIES: Partial<LargeBodyLimits> = {
   bytes: 67_108_864,

@@ -11,15 +11,12 @@ import {
 import type { BenefitFulfilmentView } from '../operator/provisioning/benefits-sql.js';
 import { setPresentation } from '../operator/provisioning/presentations.js';
 import * as schemas from '../operator/schemas/setup.js';
-import { readFileInPieces, readKeyOption, readPictureFile, toBytes } from './command/files.js';
+import { MAX_UPLOAD_BYTES, readFileInPieces, readKeyOption, readPictureFile, toBytes } from './command/files.js';
 import { parseWholeNumber } from './command/parse.js';
 import { safeText } from './command/safe-text.js';
 import { command, operation } from './operation.js';
 import { readPicture } from './picture-field.js';
 import { benefitTable, benefitText, importText, lowStockText, presentationText } from './texts/benefit-text.js';
-
-/** The maximum size of the request body. A file of 20 MB, which is sent as JSON, fits. */
-const MAX_CODES_BYTES = 25_000_000;
 
 /** Includes the role support, because a pool may become empty at night and must be refilled then. */
 const WHO_REFILLS = ['support', 'admin'] as const;
@@ -106,7 +103,7 @@ export const benefitOperations = [
     path: '/benefits/{benefitCode}/codes',
     role: WHO_REFILLS,
     summary: 'Add codes to the pool, one per line or in a column named code, all or none',
-    maxBodyBytes: MAX_CODES_BYTES,
+    maxBodyBytes: MAX_UPLOAD_BYTES,
     body: schemas.codesRequest,
     answer: schemas.codesAnswer,
     run: (operator, { benefitCode, codes }) => importCodes(operator, { benefitCode, file: toBytes(codes) }),

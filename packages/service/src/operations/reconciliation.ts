@@ -13,12 +13,9 @@ import {
 import type { Changed, Operator } from '../operator/operator.js';
 import * as schemas from '../operator/schemas/books.js';
 import type { DifferenceView } from '../reconciliation/differences-sql.js';
-import { readFileInPieces, toBytes } from './command/files.js';
+import { MAX_UPLOAD_BYTES, readFileInPieces, toBytes } from './command/files.js';
 import { type Context, command, createCsvAnswer, datedName, operation } from './operation.js';
 import { dayTable, differenceTable, reconciliationText } from './texts/reconciliation-text.js';
-
-/** The maximum size of the request body. A statement of 20 MB, which is sent as JSON, fits. */
-const MAX_STATEMENT_BYTES = 25_000_000;
 
 const listFilter = { paymentChannelCode: Type.Optional(Type.String()), limit: Type.Optional(Type.Integer()) };
 
@@ -49,7 +46,7 @@ export const reconciliationOperations = [
     path: '/reconciliations',
     role: 'finance',
     summary: 'Reconcile a day with a statement from a file or the bridge; can be repeated',
-    maxBodyBytes: MAX_STATEMENT_BYTES,
+    maxBodyBytes: MAX_UPLOAD_BYTES,
     body: schemas.reconcileRequest,
     answer: schemas.reconciliation,
     run: (operator, { csv, ...input }) =>

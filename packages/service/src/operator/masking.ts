@@ -52,15 +52,15 @@ const WRITTEN_ID = new RegExp(
  * other operators read them. Prevents mistakes, but does not stop an operator who wants to store such a number.
  */
 export function refuseWrittenNumbers(input: object): void {
-  JSON.stringify(input, (name, value) => {
+  for (const [name, value] of Object.entries(input)) {
+    if (typeof value === 'object' && value !== null) refuseWrittenNumbers(value);
     if (typeof value === 'string' && WRITTEN.has(name) && holdsNumber(value)) {
       const what = name === 'text' ? 'the note' : `the ${name}`;
       throw refusal(
         'holds-card-or-id-number',
       )`${what} must not contain a card number or an ID number; write only the last four digits`;
     }
-    return value;
-  });
+  }
 }
 
 const holdsNumber = (text: string): boolean =>

@@ -277,6 +277,15 @@ describe('a benefit', () => {
     expect(JSON.stringify((await viewer.get('/audit?limit=200')).body)).not.toContain('CODE-A-1');
   });
 
+  it('imports a file of 5 MB and refuses a larger one', async () => {
+    const file = (lines: number) => ({ codes: `${'x'.repeat(199)}\n`.repeat(lines) });
+    expect((await support.post('/benefits/LARGE/codes', file(25_000))).body).toMatchObject({
+      imported: 1,
+      repeated: 24_999,
+    });
+    expect((await support.post('/benefits/LARGE/codes', file(32_000))).body).toMatchObject({ code: 'too-large' });
+  });
+
   it('with too few codes raises an alert once, which ends when the pool is refilled', async () => {
     expect((await support.put('/benefits/PASS/low-stock', { lowStock: 3 })).body).toMatchObject({
       ...{ benefit: { lowStock: 3, codesLeft: 2 }, changed: true },

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readCodes } from '../../src/fulfilment/code-file.js';
+import { toBytes } from '../../src/operations/command/files.js';
 import { fileOf } from './support.js';
 
 const TAKEN: readonly (readonly [what: string, file: string, codes: readonly string[]])[] = [
@@ -44,5 +46,17 @@ describe('a file of codes', () => {
 
   it.each(REFUSED)('is refused with %s', async (_what, file, why) => {
     await expect(readCodes(fileOf(file))).rejects.toThrow(why);
+  });
+
+  it('leaves other work its turns while a text from the console is read', async () => {
+    let turns = 0;
+    let isRead = false;
+    const others = (async () => {
+      for (; !isRead; turns += 1) await setImmediate();
+    })();
+    await readCodes(toBytes(`${'A'.repeat(99)}\n`.repeat(10_000)));
+    isRead = true;
+    await others;
+    expect(turns).toBeGreaterThan(50);
   });
 });

@@ -36,7 +36,7 @@ export const useTexts = dictionary({
   repeated: ['Repeated in the file', '文件内重复'],
   served: ['Waiting claims served', '已补发'],
   left: ['Codes left now', '当前剩余'],
-  fileLimit: ['Text or CSV, at most 20 MB', '文本或 CSV，最大 20 MB'],
+  fileLimit: ['Text or CSV, at most 5 MB', '文本或 CSV，最大 5 MB'],
   file: ['File with codes', '兑换码文件'],
   setThreshold: ['Change warning', '修改预警'],
   thresholdTitle: ['Low stock warning', '库存预警'],

@@ -76,8 +76,8 @@ export const useTexts = dictionary({
   file: ['File', '上传文件'],
   bridge: ['Bridge', '桥接服务'],
   fileHint: [
-    'CSV with the columns kind, number, amountCent, status, bookedAt, institutionRef; at most 20 MB',
-    'CSV 文件，包含 kind, number, amountCent, status, bookedAt, institutionRef 列，最大 20 MB',
+    'CSV with the columns kind, number, amountCent, status, bookedAt, institutionRef; at most 5 MB',
+    'CSV 文件，包含 kind, number, amountCent, status, bookedAt, institutionRef 列，最大 5 MB',
   ],
   compareVerb: ['Reconcile', '开始对账'],
   compareAgain: [

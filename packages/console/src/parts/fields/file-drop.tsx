@@ -62,7 +62,7 @@ export interface ChosenFile {
   readonly text: string;
 }
 
-const MAX_MB = 20;
+const MAX_MB = 5;
 
 interface FileDropProps {
   readonly label: string;

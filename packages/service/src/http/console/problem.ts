@@ -50,7 +50,8 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
   if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
   if (error instanceof BodyTooSlow) return told('too-slow');
   if (error instanceof Rejection) {
-    return told(error.result.name === 'BODY_TOO_LARGE' ? 'too-large' : 'invalid', error.message);
+    // Without the message, which names the limit of the API.
+    return error.result.name === 'BODY_TOO_LARGE' ? told('too-large') : told('invalid', error.message);
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return told('too-large');

@@ -3,6 +3,7 @@ import { type FileHandle, mkdtemp, open, readFile, rename, rm, stat } from 'node
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { OperatorError } from '../../operator/operator.js';
 import { MAX_PICTURE_BYTES } from '../../platform/pictures/picture.js';
 
@@ -74,10 +75,23 @@ async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Yields the bytes of a text from the console, or of a file that was given on the command line. */
+/** The maximum size of a request body with a file. A file of 5 MB, which is sent as a JSON string, fits. */
+export const MAX_UPLOAD_BYTES = 6_250_000;
+
+/** Parsing a slice of short lines takes about 10 ms. */
+const SLICE_BYTES = 16_384;
+
+/**
+ * Yields the bytes of a text from the console, or of a file that was given on the command line. Yields a text in slices,
+ * each in its own turn of the event loop, because parsing the whole text at once would block the node for seconds.
+ */
 export async function* toBytes(given: string | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (typeof given === 'string') yield Buffer.from(given);
-  else yield* given;
+  if (typeof given !== 'string') return yield* given;
+  const bytes = Buffer.from(given);
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    await setImmediate();
+    yield bytes.subarray(at, at + SLICE_BYTES);
+  }
 }
 
 export const readPassword = () => async () => {

@@ -31,7 +31,7 @@ export const reconciliations = Type.Object({ reconciliations: Type.Array(reconci
 export const reconcileRequest = Type.Object({
   paymentChannelCode: text(64),
   day: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-  csv: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000_000 })),
+  csv: Type.Optional(Type.String()),
 });
 
 const differenceFields = {
