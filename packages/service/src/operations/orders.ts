@@ -182,7 +182,7 @@ export const orderOperations = [
       keepBenefits: ['--keep-benefits', 'revoke no benefits; only for a partial refund'],
       outside: [
         '--outside',
-        'record a refund that was made outside the service, for example by bank transfer; nothing is sent',
+        'record a refund that was made outside the service, for example by bank transfer; nothing is sent, no benefits are revoked',
       ],
       unsubscribe: ['--unsubscribe', 'unsubscribe the order in the same transaction'],
       withoutApproval: [

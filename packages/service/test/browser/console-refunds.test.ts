@@ -253,6 +253,48 @@ describe('a refund', () => {
     expect(bookedCents()).toEqual([300]);
   });
 
+  it('that did not arrive is offered again with its options; one that did is not sent again with others', async () => {
+    const orderNo = await on.paidOrder();
+    const page = await at.person('admin', 'eve');
+    await page.goto(`/console/orders/${orderNo}`);
+    await page.route('**/refund', (route) => route.abort());
+    const dialog = await refundDialog(page);
+    await dialog.getByLabel('Unsubscribe the order too').check();
+    await dialog.getByLabel('Already refunded outside the service').check();
+    await dialog.getByText('Unclaimed benefits can still be claimed').waitFor();
+    await button(dialog, 'Record ¥3.00').click();
+    await dialog.getByText('The service does not answer').waitFor();
+    await page.reload();
+    await button(page, 'Refund…').click();
+    await dialog.getByText('A refund of ¥3.00 was sent before and has no answer yet.').waitFor();
+    for (const option of ['Unsubscribe the order too', 'Already refunded outside the service'])
+      expect(await dialog.getByLabel(option).isChecked()).toBe(true);
+    await dialog.getByLabel('Already refunded outside the service').uncheck();
+    await dialog.getByLabel('Unsubscribe the order too').uncheck();
+    await dialog.getByLabel('Note').fill('late delivery');
+
+    // The request arrives, but its answer is lost.
+    await page.unroute('**/refund');
+    await page.route('**/refund', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await button(dialog, 'Refund ¥3.00').click();
+    await dialog.getByText('Your earlier refund of ¥3.00 was received').waitFor();
+    await page.unroute('**/refund');
+    await dialog.getByLabel('Unsubscribe the order too').check();
+    for (let repeated = 0; repeated < 2; repeated++) {
+      const answered = page.waitForResponse(/\/refund$/);
+      await button(dialog, 'Refund ¥3.00').click();
+      expect((await answered).status()).toBe(409);
+      await dialog.getByText('was already used for a refund with other options').waitFor();
+    }
+    await button(dialog, 'Cancel').click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(bookedCents()).toEqual([300]);
+    expect(await page.evaluate('Object.keys(localStorage).join()')).not.toContain('console-refund');
+  });
+
   it('that waits is withdrawn by who asked; of one that could not be made both are told', async () => {
     const ask = async (orderNo: string) => {
       const { body } = await on.ann.post(`/orders/${orderNo}/periods/1/refund`, { note: 'no service', key: 'k' });

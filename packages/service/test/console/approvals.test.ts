@@ -214,32 +214,38 @@ describe('a refund with an unsubscribe', () => {
     expect(await on.queryPeriod(orderNo)).toMatchObject({ refundAmountCent: 900 });
   });
 
-  it('does not end the order if a request with the key of a refused refund is repeated', async () => {
+  it('is another request than one without: its key is refused, and the order does not end', async () => {
     const orderNo = await on.paidOrder();
-    on.bank.onRefund = async () => ({ kind: 'refused', reason: 'account closed' });
     const first = await ask(on.admin, orderNo, { amountCent: 900 });
+    expect(first.body).toMatchObject({ status: 'SUCCESS', changed: true });
     const again = await ask(on.admin, orderNo, both);
-    expect([again.status, again.body.code, again.body.detail]).toEqual([409, 'refund-refused', first.body.detail]);
+    expect([again.status, again.body.code]).toEqual([409, 'refund-key-differs']);
+    await expect(on.refund({ orderNo, cycleNo: 1, ...both, key: 'k1' })).rejects.toThrow(/other options/);
     expect(await statusOf(orderNo)).toBe('ACTIVE');
+    expect(booked()).toBe(900);
   });
 
   it.each([
-    ['refund-declined', (id: string) => on.bob.post(`/approvals/${id}/decline`)],
-    ['refund-withdrawn', (id: string) => on.admin.post(`/approvals/${id}/withdraw`)],
-    [
-      'refund-not-made',
-      async (id: string, orderNo: string) => {
-        await on.refund({ orderNo, cycleNo: 1 });
-        return on.bob.post(`/approvals/${id}/approve`);
-      },
-    ],
-  ])('does not end the order if the same request is repeated after %s', async (code, decide) => {
+    ['waits', 1001, undefined],
+    ['was declined', 1001, (id: string) => on.bob.post(`/approvals/${id}/decline`)],
+    ['was refused by the institution', 900, undefined],
+  ])('is another request than one without that %s', async (_what, amountCent, decide) => {
     const orderNo = await on.paidOrder();
-    const { approvalId } = (await ask(on.admin, orderNo, { amountCent: 1001 })).body;
-    expect((await decide(approvalId, orderNo)).status).toBe(200);
-    const again = await ask(on.admin, orderNo, { amountCent: 1001, unsubscribe: true });
-    expect([again.status, again.body.code]).toEqual([409, code]);
+    on.bank.onRefund = async () => ({ kind: 'refused', reason: 'account closed' });
+    const { approvalId } = (await ask(on.admin, orderNo, { amountCent })).body;
+    if (decide) expect((await decide(approvalId)).status).toBe(200);
+    const again = await ask(on.admin, orderNo, { amountCent, unsubscribe: true });
+    expect([again.status, again.body.code]).toEqual([409, 'refund-key-differs']);
     expect(await statusOf(orderNo)).toBe('ACTIVE');
+  });
+
+  it('whose approval was declined is refused as declined when it is repeated', async () => {
+    const orderNo = await on.paidOrder();
+    const asked = { amountCent: 1001, unsubscribe: true };
+    const { approvalId } = (await ask(on.admin, orderNo, asked)).body;
+    expect((await ask(on.admin, orderNo, asked)).body).toMatchObject({ status: 'WAITING', changed: false });
+    await on.bob.post(`/approvals/${approvalId}/decline`);
+    expect((await ask(on.admin, orderNo, asked)).body.code).toBe('refund-declined');
   });
 });
 

@@ -151,6 +151,39 @@ describe('the preview of a refund', () => {
     );
   });
 
+  it('of a record of a full outside refund keeps the benefits, whether that is requested or not', async () => {
+    const orderNo = await on.paidOrder();
+    const path = `/orders/${orderNo}/periods/1/refund`;
+    const asked = { outside: true, note: 'bank transfer', key: 'k' };
+    const preview = async (query: string) => (await on.ann.get(`${path}/preview?outside=true${query}`)).body;
+    expect(await preview('&amountCent=1500')).toMatchObject({ benefitsRevoked: [], mayKeepBenefits: false });
+    expect((await on.ann.post(path, { ...asked, amountCent: 1500 })).body).toMatchObject({ status: 'OUTSIDE' });
+    const kept = await preview('&amountCent=490&keepBenefits=true');
+    expect(kept).toMatchObject({ refusal: null, benefitsRevoked: [], mayKeepBenefits: false });
+    expect(kept).toEqual(await preview('&amountCent=490'));
+    await expectWhatWasPreviewed(orderNo, { ...kept, refundCent: 0 }, async () => {
+      const { body } = await on.ann.post(path, { ...asked, amountCent: 490, keepBenefits: true, key: 'k2' });
+      await on.bob.post(`/approvals/${body.approvalId}/approve`);
+    });
+    expect(await on.sql('select sum(amount_cent)::integer from refunds where order_no = $1', [orderNo])).toEqual([
+      { sum: 1990 },
+    ]);
+  });
+
+  it.each([
+    ['of all that an outside refund has left revokes all benefits', 700, 1290, 2],
+    ['of less than an outside refund has left revokes what the amount covers', 700, 1289, 1],
+  ])('%s', async (_what, outsideCent, amountCent, revoked) => {
+    const orderNo = await on.paidOrder();
+    const path = `/orders/${orderNo}/periods/1/refund`;
+    await on.ann.post(path, { amountCent: outsideCent, outside: true, note: 'bank transfer', key: 'k' });
+    const preview = await previewRefund(orderNo, amountCent);
+    expect(preview.benefitsRevoked).toHaveLength(revoked);
+    await expectWhatWasPreviewed(orderNo, preview, () => on.refund({ orderNo, cycleNo: 1, amountCent }));
+    // What the channel sees does not count the outside refund.
+    expect(await on.queryPeriod(orderNo)).toMatchObject({ paymentStatus: 'REFUND_PART', refundAmountCent: amountCent });
+  });
+
   it('counts earlier refunds', async () => {
     const orderNo = await on.paidOrder();
     await on.refund({ orderNo, cycleNo: 1, amountCent: 490 });

@@ -31,6 +31,10 @@ const useTexts = dictionary({
     '收回权益 {count} 项：{names}',
   ],
   noRevoked: ['No benefit will be revoked', '不收回权益'],
+  claimable: [
+    'No benefit will be revoked. Unclaimed benefits can still be claimed',
+    '不收回权益，未领取的权益仍可领取',
+  ],
   events: ['The channel will be notified: {events}', '通知渠道：{events}'],
   noEvents: ['The channel will not be notified', '不通知渠道'],
   approvalOfFinance: ['Finance has to approve the refund first', '退款须由财务人员批准后执行'],
@@ -107,7 +111,7 @@ function Lines({ preview, isAlreadyAsked }: { readonly preview: Preview; readonl
     [WalletIcon, notCollectedCent > 0 && t('notCollected', { amount: moneyText(notCollectedCent) }), 'strong'],
     [WalletIcon, refundCent === 0 && notCollectedCent === 0 && t('noMoney')],
     [OrderIcon, periodsVoided > 0 && t('voided', { count: countText(periodsVoided) })],
-    [BenefitIcon, names ? t('revoked', { names, count: countText(revoked) }) : t('noRevoked')],
+    [BenefitIcon, names ? t('revoked', { names, count: countText(revoked) }) : t(outside ? 'claimable' : 'noRevoked')],
     [EventIcon, sent ? t('events', { events: sent }) : t('noEvents')],
     ...waiting.map(({ amountCent, requestedBy: name }) => {
       return [AlertIcon, t('waiting', { amount: moneyText(amountCent), name }), 'waiting'] as const;

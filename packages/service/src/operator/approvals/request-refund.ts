@@ -16,6 +16,7 @@ import {
   requireKeepable,
   requireRefund,
   requireRefundableAmount,
+  wouldEnd,
 } from '../orders/refunds/refunds.js';
 import { needsSecondPerson, type RefundLimits } from '../orders/refunds/second-person.js';
 import { lockRefundsOf } from '../orders/refunds/second-person-sql.js';
@@ -47,19 +48,15 @@ export async function requestRefund(
   // Checks the amount and begins the refund under one lock, so that concurrent refunds count each other's amounts.
   const judged = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
-    if (findRefundOfKey(period.refunds, asked, operator.currency))
+    if (findRefundOfKey(period, asked, operator.currency))
       return { begun: await beginRefund(operator, tx, period, asked) };
     const { orderNo } = period.order;
     const subject = formatPeriodSubject(orderNo, asked.cycleNo);
     await lockRefundsOf(tx, operator.actor);
-    // Ends the order only after the last lock that may be waited for, because the audit entry locks the end of the log.
-    const unsubscribe = async () =>
-      asked.unsubscribe && (await unsubscribeLocked(tx, operator, period.order, asked.note));
     const waiting = await findApprovalOfRequest(tx, 'REFUND', subject, asked.key);
     if (waiting) {
-      const approval = requireNotRefused(requireSameRequest(waiting, asked, operator.currency));
-      await unsubscribe();
-      return { approval, changed: false };
+      if (wouldEnd(period.order, asked.unsubscribe)) throw createOtherOptions(asked.key);
+      return { approval: requireNotRefused(requireSameRequest(waiting, asked, operator.currency)), changed: false };
     }
     const amountCent = requireAskableAmount(
       period,
@@ -72,7 +69,8 @@ export async function requestRefund(
       return { begun: await beginRefund(operator, tx, period, { ...asked, amountCent }) };
     }
     const { actor } = operator;
-    await unsubscribe();
+    // Ends the order only after the last lock that may be waited for, because the audit entry locks the end of the log.
+    if (asked.unsubscribe) await unsubscribeLocked(tx, operator, period.order, asked.note);
     const { key, note, cycleNo, keepBenefits = false, outside = false } = asked;
     const approval = await insertApproval(tx, {
       ...{ kind: 'REFUND', subject, key, amountCent, note, keepBenefits, outside, requestedBy: actor },
@@ -110,7 +108,7 @@ export async function refundAlone(
   const { withoutApproval, ...asked } = requireRefund(input);
   const begun = await inTransaction(operator, async (tx) => {
     const period = await lockPeriodToRefund(tx, asked);
-    if (findRefundOfKey(period.refunds, asked, operator.currency)) return beginRefund(operator, tx, period, asked);
+    if (findRefundOfKey(period, asked, operator.currency)) return beginRefund(operator, tx, period, asked);
     const waiting = await findWaitingOf(tx, period);
     await lockRefundsOf(tx, operator.actor);
     if (withoutApproval !== undefined) {

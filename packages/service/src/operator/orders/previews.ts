@@ -86,7 +86,7 @@ export async function previewRefund(
     const order = await requireOrder(tx, { orderNo: input.orderNo });
     return refusable(async () => {
       const outside = isOutside === 'true';
-      const asked = requireRefund({ ...input, keepBenefits: isKept === 'true' });
+      const asked = requireRefund({ ...input, keepBenefits: isKept === 'true', outside });
       const period = await requirePeriodToRefund(tx, order, asked.cycleNo);
       const waiting = (await findWaitingOf(tx, period)).filter(({ approvalId }) => approvalId !== input.approvalId);
       // An approved refund is made with the requested amount, even if further refunds wait for approval.

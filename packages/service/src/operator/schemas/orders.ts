@@ -171,9 +171,12 @@ export const refundRequest = Type.Object({
   /** Unset: the whole rest. */
   amountCent: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000_000_000 })),
   note: text(),
-  /** True: revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
+  /** True: revokes no benefits. Not for a refund of the whole remainder, unless it was made outside. Unset: false. */
   keepBenefits: Type.Optional(Type.Boolean()),
-  /** True: records a refund that was made outside the service, for example by bank transfer. Unset: false. */
+  /**
+   * True: records a refund that was made outside the service, for example by bank transfer. Revokes no benefits. Unset:
+   * false.
+   */
   outside: Type.Optional(Type.Boolean()),
   /** True: unsubscribes the order in the same transaction, also if the refund waits for an approval. Unset: false. */
   unsubscribe: Type.Optional(Type.Boolean()),

@@ -23,6 +23,8 @@ import {
   type KnownRequest,
   keepUnanswered,
   keyFor,
+  NO_OPTIONS,
+  type RefundOptions,
   readPlace,
   type Unanswered,
 } from './refund-request.ts';
@@ -81,11 +83,10 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const changed = useOrderChanged();
   const requests = useUnanswered(orderNo);
   const maxOf = (chosen: number) => choices.find((one) => one.cycleNo === chosen)?.maxAmountCent ?? 0;
-  // Prefills the amount of an unanswered request: with a different amount, a retry would be a second refund.
-  const offered = (chosen: number) =>
-    amountText(
-      requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere')?.amountCent ?? maxOf(chosen),
-    );
+  // Prefills the amount and the options of an unanswered request: with another amount, a retry would be a second refund.
+  const unansweredOf = (chosen: number) =>
+    requests.all.find((one) => one.cycleNo === chosen && one.origin !== 'elsewhere');
+  const offered = (chosen: number) => amountText(unansweredOf(chosen)?.amountCent ?? maxOf(chosen));
   const [cycleNo, setCycleNo] = useState(first);
   const [text, setText] = useState(() => offered(first));
   const [note, setNote] = useState('');
@@ -93,7 +94,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
   const typed = parseAmount(text, currencySign());
   const amountCent = typed !== undefined && typed >= 1 && typed <= maxCent ? typed : undefined;
   const period = { orderNo, cycleNo: `${cycleNo}` };
-  const [chosen, setChosen] = useState({ keepBenefits: false, outside: false, unsubscribe: false });
+  const [chosen, setChosen] = useState(() => unansweredOf(first)?.options ?? NO_OPTIONS);
   const preview = usePreview(period, amountCent, chosen);
   const isCurrent = !preview.isPlaceholderData && preview.data?.refundCent === amountCent;
   const choice = (name: keyof typeof chosen, description?: string) => (
@@ -124,7 +125,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
       onClose={close}
       onConfirm={async () => {
         if (amountCent === undefined) return;
-        const request = requests.begin({ cycleNo, amountCent });
+        const request = requests.begin({ cycleNo, amountCent, options: chosen });
         const body = { amountCent, note: note.trim(), ...chosen, key: request.key };
         const { status } = await api
           .post('/orders/{orderNo}/periods/{cycleNo}/refund', { ...period, ...body })
@@ -152,6 +153,7 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
           onChange={(value) => {
             setCycleNo(Number(value));
             setText(offered(Number(value)));
+            setChosen(unansweredOf(Number(value))?.options ?? chosen);
           }}
         />
       ) : null}
@@ -174,8 +176,8 @@ export function RefundDialog({ shown, choices, cycleNo: first, onClose }: Refund
         data-autofocus
       />
       <NoteField label={t('note')} description={t('noteHint')} value={note} onChange={setNote} />
-      {preview.data?.mayKeepBenefits || chosen.keepBenefits ? choice('keepBenefits') : null}
-      {shown.actions.some(({ action, isAllowed }) => action === 'unsubscribe' && isAllowed)
+      {!chosen.outside && (preview.data?.mayKeepBenefits || chosen.keepBenefits) ? choice('keepBenefits') : null}
+      {chosen.unsubscribe || shown.actions.some(({ action, isAllowed }) => action === 'unsubscribe' && isAllowed)
         ? choice('unsubscribe')
         : null}
       {choice('outside', t('outsideHint'))}
@@ -215,12 +217,12 @@ function useUnanswered(orderNo: string) {
   useEffect(() => {
     // Keeps a request even if another tab got its answer. If this tab sends the same amount, it uses the same
     // idempotency key, so the money is refunded once.
-    const join = ({ key, newValue }: StorageEvent) => {
+    const join = ({ key, newValue, oldValue }: StorageEvent) => {
       const elsewhere = (found: readonly Unanswered[]) =>
         found.map((one) => ({ ...one, origin: 'elsewhere' }) as const);
       const found = findUnanswered(owner);
       // Reads the event too, because a request that was answered before its event arrived is no longer stored.
-      const changed = readPlace(owner, key ?? '');
+      const changed = readPlace(owner, key ?? '', newValue ?? oldValue);
       setKept(found);
       setAll((known) => joinUnanswered(joinUnanswered<KnownRequest>(known, elsewhere(found)), elsewhere(changed)));
       // Only the order says whether the answered request made the refund.
@@ -254,7 +256,7 @@ function useUnanswered(orderNo: string) {
 function usePreview(
   period: { readonly orderNo: string; readonly cycleNo: string },
   amountCent: number | undefined,
-  chosen: Readonly<Record<'keepBenefits' | 'outside' | 'unsubscribe', boolean>>,
+  chosen: RefundOptions,
 ) {
   const path = '/orders/{orderNo}/periods/{cycleNo}/refund/preview';
   const [settled] = useDebouncedValue(amountCent, 200);

@@ -10,7 +10,11 @@ export interface Unanswered {
   readonly cycleNo: number;
   readonly amountCent: number;
   readonly key: string;
+  readonly options: RefundOptions;
 }
+
+export type RefundOptions = typeof NO_OPTIONS;
+export const NO_OPTIONS = { keepBenefits: false, outside: false, unsubscribe: false };
 
 /** The operator who made a request, and its order. */
 interface Owner {
@@ -23,18 +27,21 @@ const placesOf = ({ person, orderNo }: Owner) => `perennial-console-refund/${enc
 const placeOf = (owner: Owner, { cycleNo, amountCent, key }: Unanswered) =>
   `${placesOf(owner)}${cycleNo}/${amountCent}/${key}`;
 
-/** Returns the request that a storage key stands for. Returns nothing if the key is not one of the owner's. */
-export function readPlace(owner: Owner, place: string): Unanswered[] {
+/**
+ * Returns the request that a storage key and its value stand for. Returns nothing if the key is not one of the owner's.
+ */
+export function readPlace(owner: Owner, place: string, value: string | null): Unanswered[] {
   const begin = placesOf(owner);
   if (!place.startsWith(begin)) return [];
   const [cycleNo, amountCent, key = ''] = place.slice(begin.length).split('/');
-  return [{ cycleNo: Number(cycleNo), amountCent: Number(amountCent), key }];
+  const options = { ...NO_OPTIONS, ...JSON.parse(value || '{}') };
+  return [{ cycleNo: Number(cycleNo), amountCent: Number(amountCent), key, options }];
 }
 
 export function findUnanswered(owner: Owner): Unanswered[] {
   try {
     return Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? '').flatMap((place) =>
-      readPlace(owner, place),
+      readPlace(owner, place, localStorage.getItem(place)),
     );
   } catch {
     return [];
@@ -43,7 +50,7 @@ export function findUnanswered(owner: Owner): Unanswered[] {
 
 export function keepUnanswered(owner: Owner, request: Unanswered): void {
   try {
-    localStorage.setItem(placeOf(owner, request), '');
+    localStorage.setItem(placeOf(owner, request), JSON.stringify(request.options));
   } catch {
     // Without storage, the idempotency key is only kept while the dialog is open.
   }
@@ -81,15 +88,24 @@ export const joinUnanswered = <Request extends Unanswered>(
 ): readonly Request[] => [...some, ...more.filter(({ key }) => some.every((one) => one.key !== key))];
 
 /** Returns the idempotency key of an unanswered request for the same period and amount, otherwise `fresh`. */
-export const keyFor = (unanswered: readonly Unanswered[], asked: Omit<Unanswered, 'key'>, fresh: string): string =>
+export const keyFor = (
+  unanswered: readonly Unanswered[],
+  asked: Pick<Unanswered, 'cycleNo' | 'amountCent'>,
+  fresh: string,
+): string =>
   unanswered.find(({ cycleNo, amountCent }) => cycleNo === asked.cycleNo && amountCent === asked.amountCent)?.key ??
   fresh;
 
 /**
- * Returns true if the error is a refusal, which settles the request. Server errors and lost answers do not settle it.
+ * Returns true if the error is a refusal, which settles the request. Server errors and lost answers do not settle it. A
+ * request that was received earlier with other options keeps its key, so that it is not sent as another refund.
  */
 export const isAnswer = (error: unknown): boolean =>
-  isProblem(error) && error.status >= 400 && error.status < 500 && error.status !== 408;
+  isProblem(error) &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  error.status !== 408 &&
+  error.code !== 'refund-key-differs';
 
 /** Returns true if the order already has the refund of the request, so that only the answer was lost. */
 export const hasArrived = (timeline: readonly TimelineEntry[], key: string): boolean =>

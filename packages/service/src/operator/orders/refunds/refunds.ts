@@ -9,6 +9,7 @@ import {
   type Payment,
 } from '../../../subscriptions/domain/orders/order.js';
 import { formatPaymentOrderNo } from '../../../subscriptions/domain/orders/order-numbers.js';
+import { hasEnded } from '../../../subscriptions/domain/orders/order-states.js';
 import {
   formatRefundNo,
   MAX_REFUNDS,
@@ -48,9 +49,12 @@ export interface RefundInput {
   /** The idempotency key. */
   readonly key?: string | undefined;
   readonly note?: string | undefined;
-  /** Revokes no benefits. Only for a refund that leaves a part of the payment. Unset: false. */
+  /** Revokes no benefits. Not for a refund of the whole remainder, unless it was made outside. Unset: false. */
   readonly keepBenefits?: boolean | undefined;
-  /** Records a refund that was made outside the service, for example by bank transfer. Nothing is sent. Unset: false. */
+  /**
+   * Records a refund that was made outside the service, for example by bank transfer. Nothing is sent, and no benefits are
+   * revoked. Unset: false.
+   */
   readonly outside?: boolean | undefined;
   /** Ends the order in the same transaction. Unset: false. */
   readonly unsubscribe?: boolean | undefined;
@@ -133,9 +137,8 @@ export async function lockPeriodToRefund(
 }
 
 /**
- * Stores a new refund, or returns the refund with the same key. If requested, first ends the order, unless the
- * institution has refused the refund with the same key. The caller has checked the request with `requireRefund`, and has
- * locked the period.
+ * Stores a new refund, and first ends the order if that was requested. Or returns the refund with the same key. The
+ * caller has checked the request with `requireRefund`, and has locked the period.
  */
 export async function beginRefund(
   { actor, clock, currency }: OperatorWithClock,
@@ -146,8 +149,8 @@ export async function beginRefund(
   const { key, note, keepBenefits = false, outside = false, approval, withoutApproval } = asked;
   const { order, payment, refunds } = found;
   const period = { orderNo: order.orderNo, cycleNo: payment.cycleNo };
-  const same = findRefundOfKey(refunds, asked, currency);
-  if (asked.unsubscribe && same?.status !== 'FAIL') await unsubscribeLocked(tx, { actor, clock }, order, note ?? null);
+  const same = findRefundOfKey(found, asked, currency);
+  if (asked.unsubscribe && !same) await unsubscribeLocked(tx, { actor, clock }, order, note ?? null);
   const benefits = await findBenefitsOfOrder(tx, period.orderNo, period.cycleNo);
   if (same) return { refund: same, payment, benefits, isNew: false };
   const amountCent = requireRefundableAmount(found, asked.amountCent, currency);
@@ -202,8 +205,8 @@ export async function requirePeriodToRefund(db: Queryable, order: Order, cycleNo
  * ignores `keepBenefits`, because a node of the previous version does not know it and makes the refund without it.
  */
 export function findRefundOfKey(
-  refunds: readonly Refund[],
-  { key, amountCent, keepBenefits = false, outside = false, approval }: RefundInput,
+  { order, refunds }: PeriodToRefund,
+  { key, amountCent, keepBenefits = false, outside = false, unsubscribe, approval }: RefundInput,
   currency: string | undefined,
 ): Refund | undefined {
   const same = key === undefined ? undefined : refunds.find((one) => one.key === key);
@@ -212,13 +215,20 @@ export function findRefundOfKey(
       'refund-key-used',
     )`the key ${quoted(same.key ?? '')} was already used for refund ${formatRefundNo(same)} of ${formatAmount(same.amountCent, currency)}`;
   }
-  if (same && ((!approval && keepBenefits !== same.keepBenefits) || outside !== (same.status === 'OUTSIDE'))) {
-    throw createOtherOptions(same.key ?? '');
-  }
+  if (!same) return undefined;
+  const isOther = (!approval && keepBenefits !== same.keepBenefits) || outside !== (same.status === 'OUTSIDE');
+  if (isOther || wouldEnd(order, unsubscribe)) throw createOtherOptions(same.key ?? '');
   return same;
 }
 
-/** Thrown if a request repeats an idempotency key with another choice about the benefits, or about where it is made. */
+/**
+ * Returns true if the request would end the order. A repeated request then differs from the first one, which would have
+ * ended the order in the transaction that stored the refund or its approval.
+ */
+export const wouldEnd = ({ status }: Order, unsubscribe: boolean | undefined): boolean =>
+  unsubscribe === true && !hasEnded(status);
+
+/** Thrown if a request repeats an idempotency key with other options. */
 export const createOtherOptions = (key: string): OperatorError =>
   refusal('refund-key-differs')`the key ${quoted(key)} was already used for a refund with other options`;
 
@@ -258,13 +268,16 @@ export function requireRefundableAmount(
   )`period ${cycleNo} of order ${orderNo} has ${left} left to refund: ${refunded} of ${paid} was refunded, ${open} is pending (${numbers})`;
 }
 
-/** Throws if the refund should keep the benefits, but leaves nothing of the payment: a full refund revokes them. */
+/**
+ * Throws if the refund should keep the benefits, but leaves nothing of the payment: a full refund revokes them. A refund
+ * that was made outside the service always keeps them.
+ */
 export function requireKeepable(
   period: PeriodToRefund,
   amountCent: number,
-  { keepBenefits }: Pick<RefundInput, 'keepBenefits'>,
+  { keepBenefits, outside }: Pick<RefundInput, 'keepBenefits' | 'outside'>,
 ): void {
-  if (!keepBenefits || amountCent < sumRefunds(period).leftCent) return;
+  if (!keepBenefits || outside || amountCent < sumRefunds(period).leftCent) return;
   throw refusal(
     'full-refund-revokes',
   )`a refund of all that is left of period ${period.payment.cycleNo} revokes its unclaimed benefits: refund less, or do not keep the benefits`;

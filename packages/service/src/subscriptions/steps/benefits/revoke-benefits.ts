@@ -3,7 +3,10 @@ import type { PaymentReference } from '../../domain/orders/order-numbers.js';
 
 type Benefit = RowOf<typeof LOCK_BENEFITS>;
 
-/** Whether a period was refunded in full, and the sum of its successful refunds that do not keep the benefits. */
+/**
+ * Whether a period was refunded in full, also by refunds that were made outside the service, and the sum of its
+ * successful refunds that do not keep the benefits.
+ */
 export interface RefundedSum {
   readonly inFull: boolean;
   readonly sumCent: number;

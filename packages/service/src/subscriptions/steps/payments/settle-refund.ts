@@ -9,6 +9,7 @@ import { insertEvents, type NewEvent, paymentChangedEvent } from '../../store/ev
 import { findPayments, lockOrderByNumber, storeOrder, storePayment } from '../../store/orders/orders-sql.js';
 import { closeRefund, findRefund, findRefundsOfPeriod, type Refund } from '../../store/payments/refunds-sql.js';
 import { type RefundedSum, revokeBenefits } from '../benefits/revoke-benefits.js';
+import { sumRefunds } from './begin-refund.js';
 
 export type FinalRefundOutcome = Extract<RefundOutcome, { kind: 'success' | 'refused' }>;
 
@@ -109,7 +110,11 @@ export function applyRefund(
   };
   return {
     ...after,
-    refunded: { inFull: row.to === 'REFUND_FULL', sumCent: refundAmountCent - keptCent },
+    refunded: {
+      // The status does not count refunds that were made outside the service, but the user has their money too.
+      inFull: refundAmountCent + sumRefunds({ payment, refunds }).outsideCent >= payment.amountCent,
+      sumCent: refundAmountCent - keptCent,
+    },
     events: row.emitsEvent ? [paymentChangedEvent(after.order, after.payment)] : [],
   };
 }
