@@ -1,17 +1,24 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import pg from 'pg';
 import { createSeller } from '../../../scripts/demo/subscribers.mjs';
 import { openDatabase } from '../src/platform/db/database.js';
+import { declaredStatements } from '../src/platform/db/statement.js';
 import { channelClient } from '../test/support/channel-client.js';
 import { sharedRequest } from '../test/support/demo.js';
 import { freePort } from '../test/support/free-port.js';
-import { until, watch } from '../test/support/processes.js';
+import { packageRoot, until, watch } from '../test/support/processes.js';
 import { run, say, stopwatch } from './support/programs.js';
 import { startReceiver } from './upgrade/receiver.js';
+
+// Loads all modules, because they declare their statements when they are loaded. Skips programs, which would run.
+const source = path.join(packageRoot, 'src');
+const files = (await readdir(source, { recursive: true })).filter((file) => file.endsWith('.ts'));
+for (const file of files) if (path.basename(file) !== 'main.ts') await import(path.join(source, file));
 
 const NODES = ['20', '22', '24'];
 const SERVERS = ['15', '16', '17', '18'];
@@ -38,6 +45,8 @@ export default async function proveMatrix(args: readonly string[], { root }: { r
       const server = await installServerProgram(folder, major);
       await withServer(server.native, async (url) => {
         const cells = [];
+        const unfit = await findUnfitStatements(await createDatabase(url, 'statements'), root);
+        if (unfit.length > 0) throw new Error(`PostgreSQL ${server.version} refuses statements:\n${unfit.join('\n')}`);
         for (const [index, node] of nodes.entries()) {
           const database = await createDatabase(url, `node_${index}`);
           cells.push(
@@ -124,6 +133,29 @@ async function createDatabase(url: string, name: string): Promise<string> {
   await admin.query(`create database ${name} encoding 'UTF8' template template0`);
   await admin.close();
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+}
+
+/** Returns the declared statements that a server cannot prepare, each with its error. */
+async function findUnfitStatements(database: string, root: string): Promise<string[]> {
+  await run(process.execPath, [path.join(root, 'packages/service/bin/perennial.js'), 'migrate'], {
+    env: { ...process.env, DATABASE_URL: database },
+  });
+  const client = new pg.Client(database);
+  await client.connect();
+  const unfit: string[] = [];
+  for (const { text, after = [] } of declaredStatements()) {
+    await client.query('begin');
+    try {
+      for (const table of after) await client.query(table);
+      await client.query(`prepare described as ${text}`);
+    } catch (error) {
+      unfit.push(`${(error as Error).message}: ${text.trim().slice(0, 160)}`);
+    }
+    await client.query('rollback');
+    await client.query('deallocate all');
+  }
+  await client.end();
+  return unfit;
 }
 
 interface Smoke {

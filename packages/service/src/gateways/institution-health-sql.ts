@@ -46,7 +46,7 @@ export function toCallsSeenValues(seen: ReadonlyMap<string, CallsSeen>) {
 /** Stores rows in the order of their codes, so that two nodes cannot deadlock. */
 const STORE_CALLS = statement({
   text: `insert into institution_health as h (payment_channel_code, answered_at, failing_since, failed_at, failures)
-     select * from ${CALLS_SEEN} order by key
+     select * from ${CALLS_SEEN} seen order by key
      on conflict (payment_channel_code) do update set ${mergedCalls('h', 'excluded')}`,
   parameters: CALLS_SEEN_PARAMETERS,
 });
