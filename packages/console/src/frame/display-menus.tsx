@@ -1,7 +1,8 @@
-import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, useMantineColorScheme } from '@mantine/core';
 import { dictionary } from '../i18n/dictionary.ts';
 import { setLanguage, useLanguage } from '../i18n/language.ts';
 import { AutoSchemeIcon, LanguageIcon, MoonIcon, SunIcon } from '../icons/icons.tsx';
+import { LateMenu } from './late-menu.tsx';
 
 const useTexts = dictionary({
   scheme: ['Colour scheme', '外观'],
@@ -22,14 +23,16 @@ export function SchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = SCHEMES.find(([scheme]) => scheme === colorScheme)?.[1] ?? AutoSchemeIcon;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
+    <LateMenu
+      position="bottom-end"
+      button={
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('scheme')} title={t('scheme')}>
           <Current />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {SCHEMES.map(([scheme, Icon]) => (
+      }
+    >
+      {(Menu) =>
+        SCHEMES.map(([scheme, Icon]) => (
           <Menu.Item
             key={scheme}
             leftSection={<Icon size={16} />}
@@ -38,9 +41,9 @@ export function SchemeMenu() {
           >
             {t(scheme)}
           </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+        ))
+      }
+    </LateMenu>
   );
 }
 

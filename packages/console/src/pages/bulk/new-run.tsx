@@ -159,9 +159,7 @@ function NewRunDialog({ kinds, onClose }: NewRunDialogProps) {
               classNames={{ input: 'mono' }}
               spellCheck={false}
               data-autofocus
-              autosize
-              minRows={4}
-              maxRows={10}
+              rows={4}
             />
           )}
           <FileDrop

@@ -17,7 +17,7 @@ export function AllowListTab({ channel }: ChannelTabProps) {
       description={t('allowListHint')}
       placeholder={t('everyAddress')}
       instead={t('onlyAdmin')}
-      minRows={4}
+      rows={4}
     />
   );
 }

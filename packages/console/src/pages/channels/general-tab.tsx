@@ -34,7 +34,7 @@ export function GeneralTab({ channel }: ChannelTabProps) {
           of="frameOrigins"
           label={t('frameOrigins')}
           description={t('frameOriginsHint')}
-          minRows={2}
+          rows={2}
         />
       </Section>
       {isAdmin ? (
