@@ -79,7 +79,7 @@ async function* pieces(what: string, file: string): AsyncGenerator<Uint8Array> {
 export const MAX_UPLOAD_BYTES = 6_250_000;
 
 /** Parsing a slice of short lines takes about 10 ms. */
-const SLICE_BYTES = 16_384;
+const SLICE_BYTES = 4_096;
 
 /**
  * Yields the bytes of a text from the console, or of a file that was given on the command line. Yields a text in slices,
