@@ -202,7 +202,9 @@ describe('alert', () => {
   it('list and acknowledge', async () => {
     expect(await text('alert', 'list')).toBe('nothing yet\n');
     await raiseAlert(service.fresh.database, 'refund-refused', 'R1', 'the card is closed');
-    expect(await text('alert', 'list')).toMatch(/^KIND .*\nrefund-refused +R1 +the card is closed +1 /);
+    expect(await text('alert', 'list')).toMatch(
+      /^SEVERITY +KIND .*\nwarning +refund-refused +R1 +the card is closed +1 /,
+    );
     expect(await text('alert', 'acknowledge', 'refund-refused', 'R1')).toBe(
       'refund-refused about R1 is acknowledged\n',
     );
