@@ -2,12 +2,21 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ofEachTest } from '../orders/stage-of-file.js';
 import type { ChannelClient } from '../support/channel-client.js';
 import { until } from '../support/processes.js';
-import { testService } from '../support/service.js';
+import { manualClock, testService } from '../support/service.js';
 import type { ReceiverOptions, TestReceiver } from './receiver.js';
-import { createSendingNode, registerReceiver, sendingNodeOf, withLongDeadline } from './sending.js';
+import {
+  createSendingNode,
+  type DatabaseFaults,
+  registerReceiver,
+  sendingNodeOf,
+  withLongDeadline,
+} from './sending.js';
 
 const service = ofEachTest(() => testService());
-const node = sendingNodeOf(ofEachTest, service, withLongDeadline);
+/** All events are due. No retry becomes due, however long a test takes. */
+const dueBy = manualClock(Date.now() + 3_600_000);
+const faults: DatabaseFaults = {};
+const node = sendingNodeOf(ofEachTest, service, () => ({ dueBy, ...withLongDeadline() }), faults);
 let receivers: TestReceiver[];
 beforeEach(() => {
   receivers = [];
@@ -93,7 +102,7 @@ describe('receivers that hang', () => {
     const [hung, healthy] = [await line({ answer: 'hang' }), await line()];
     await record(hung.channel, 100);
     await record(healthy.channel, 500);
-    const wide = createSendingNode(service, { ...withLongDeadline(), pushesPerAddress: 20 });
+    const wide = createSendingNode(service, { dueBy, ...withLongDeadline(), pushesPerAddress: 20 });
     const turn = wide.turn();
     await healthy.receiver.until(500);
     await hung.receiver.until(20);
@@ -149,6 +158,19 @@ describe('receivers that hang', () => {
     expect(await ledger(one)).toEqual({ ACCEPTED: 50, UNREACHABLE: 8 });
     expect(distinct(one)).toBe(50);
   });
+});
+
+it('events whose read failed are sent after the next read', async () => {
+  const one = await line();
+  await record(one.channel, 50);
+  let reads = 0;
+  faults.around = async (statement, run) => {
+    if (statement === 'read-events-to-send' && reads++ === 0) throw new Error('test fault');
+    return run();
+  };
+  await node.turn().finally(() => delete faults.around);
+  expect(reads).toBeGreaterThan(1);
+  expect(await ledger(one)).toEqual({ ACCEPTED: 50 });
 });
 
 it('events that waited for the lease are sent when it is renewed, without another read', async () => {

@@ -64,16 +64,18 @@ export function createSendingNode(
     read: () => dispatcher.read(),
     untilQuiet,
     keepLease,
-    /** Takes the node's shards, reads all due events, and resolves when all their outcomes are stored. */
+    /**
+     * Takes the node's shards, sends all due events, and resolves when all their outcomes are stored. Reads repeatedly
+     * until then, as the engine does, because only a later read retries events that could not be read.
+     */
     async turn() {
       await balance();
       const lease = keepLease();
-      try {
-        while (await dispatcher.read());
-      } finally {
-        await lease.end();
-      }
-      await untilQuiet();
+      await until('nothing due or in flight', async () => {
+        const wasQuiet = dispatcher.isQuiet();
+        const isMore = await dispatcher.read().catch(() => true);
+        return !isMore && wasQuiet && dispatcher.isQuiet();
+      }).finally(lease.end);
     },
     /** Stops like a node at an orderly shutdown. */
     async stop() {
