@@ -17,7 +17,10 @@ describe('the first payment', () => {
     await on.query(`update orders set status = 'INITIALIZING', next_due_at = null where order_no = $1`, [
       order.orderNo,
     ]);
-    expect(textOf(await on.get(order.path))).toContain('Next payment First payment in progress');
+    const page = textOf(await on.get(order.path));
+    expect(page).toContain('Next payment First payment in progress');
+    expect(page).toContain('Ordered on 31 Jan 2026');
+    expect(page).not.toContain('Started on');
     expect(await chineseOf(order)).toContain('下次扣款 首期扣款处理中');
   });
 });
@@ -64,7 +67,8 @@ describe('a terminated order', () => {
     expect((await on.channel.call('orders/query', { orderNo })).data.redeemUrl).toBeNull();
     const read = async () => textOf(await on.get(path));
     expect(await read()).toContain('Your link to this page works until 7 Feb 2026, 12:00.');
-    expect(await read()).not.toMatch(/new link/);
+    expect(await read()).not.toMatch(/new link|Started on/);
+    expect(await chineseOf({ path })).toContain('下单日期 2026年1月31日');
     await setBranding(on.service.operator, { appId: 'test_demo', shopUrl: 'https://shop.example/' });
     const branded = await read();
     await setBranding(on.service.operator, { appId: 'test_demo', shopUrl: null });

@@ -169,6 +169,8 @@ export const en = {
   payWith: 'Paid with',
   card: (name: Html, tail: string) => html`${name} <span class="date">•••• ${tail}</span>`,
   startedOn: 'Started on',
+  /** Instead of `startedOn`, for an order that has not begun. */
+  orderedOn: 'Ordered on',
   remaining: 'Remaining',
   remainingPeriods: (count: number) =>
     count === 0 ? 'This is the last period' : times(count, '1 period', '# periods'),

@@ -148,6 +148,7 @@ export const zh: Texts = {
   payWith: '付款方式',
   card: (name, tail) => withName`${name}<span class="date">（尾号 ${tail}）</span>`,
   startedOn: '开通日期',
+  orderedOn: '下单日期',
   remaining: '剩余期数',
   remainingPeriods: (count) => (count === 0 ? '已是最后一期' : `${count} 期`),
   runsUntil: '到期日期',

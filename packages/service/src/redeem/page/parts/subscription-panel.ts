@@ -19,7 +19,7 @@ export function renderSubscriptionPanel(frame: Frame, link: SignedLink, view: Pa
     ...(payWith === null
       ? []
       : [[texts.payWith, texts.card(isolated(toShownText(payWith.name)), payWith.cardTail)] as const]),
-    [texts.startedOn, texts.date(order.createdAt)],
+    [hasBegun(order.status) ? texts.startedOn : texts.orderedOn, texts.date(order.createdAt)],
     ...(lastPaid === null
       ? []
       : [
@@ -39,6 +39,9 @@ ${renderNext(frame, view)}
 <dl>${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${order.status === 'ACTIVE' ? renderWayToEnd(frame, link, view) : undefined}</section>`;
 }
+
+/** Returns false while the first payment has no result, and if it failed. */
+const hasBegun = (status: Order['status']) => status !== 'INITIALIZING' && status !== 'TERMINATED';
 
 /** Renders the next payment. Returns undefined if the subscription has ended. */
 function renderNext({ texts, money }: Frame, { order, nextPayAt }: PageView): Html | undefined {
