@@ -11,6 +11,9 @@ import { useTexts } from './texts.ts';
 const NOTEWORTHY = new Set(['PROCESSING', 'FAIL_RETRY', 'FAIL']);
 
 const USER = { display: 'inline-block', maxWidth: 130, verticalAlign: 'bottom' } as const;
+const PRODUCT = { display: 'flex', gap: '0.3em' } as const;
+/** The channel keeps up to half of the width, however long the product's name is. */
+const CHANNEL = { flex: 'none', maxWidth: '50%' } as const;
 const PAID = { display: 'inline-block', lineHeight: 1.2 } as const;
 const REFUNDED = { display: 'block', lineHeight: 1.1 } as const;
 
@@ -46,9 +49,12 @@ export function useOrderColumns({ withUser }: { readonly withUser: boolean }): r
       column.of(
         t('product'),
         ({ productCode, appId }) => (
-          <>
-            {products.of(productCode)} <span className="quiet">· {channels.of(appId)}</span>
-          </>
+          <span style={PRODUCT} title={`${products.of(productCode)} · ${channels.of(appId)}`}>
+            <span className="one-line">{products.of(productCode)}</span>
+            <span className="quiet one-line" style={CHANNEL}>
+              · {channels.of(appId)}
+            </span>
+          </span>
         ),
         { grows: true, inCard: 'text' },
       ),
