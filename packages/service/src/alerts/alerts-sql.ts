@@ -237,6 +237,12 @@ export const countOpenAlerts = declareList({
   columns: columns({ kind: 'text', open: 'bigint' }),
 });
 
+/** Updates the detail of an alert that is not resolved. Does not count a repetition. */
+export const storeAlertDetail = declareWrite({
+  text: 'update alerts set detail = $3 where kind = $1 and subject = $2 and resolved_at is null',
+  parameters: [column<AlertKind>('text'), 'text', 'text'],
+});
+
 export const storeAlertOwner = declareWrite({
   text: 'update alerts set owner = $3 where kind = $1 and subject = $2',
   parameters: ['text', 'text', 'text?'],
@@ -263,7 +269,11 @@ const FIND_ALERTS_ABOUT = statement({
        union
        select * from alerts where kind = 'institution-silent' and resolved_at is null and subject in (
          select payment_channel_code from debit_attempts where order_no = $1::bigint and status = 'STARTED'
-         union select payment_channel_code from refunds where order_no = $1::bigint and status = 'STARTED')) alerts
+         union select payment_channel_code from refunds where order_no = $1::bigint and status = 'STARTED')
+       union
+       select * from alerts where kind = 'pool-empty' and resolved_at is null and subject in (
+         select benefit_code from claims
+         where order_no = $1::bigint and status = 'PENDING' and fulfilment = 'POOL')) alerts
      order by last_seen_at desc, kind, subject`,
   parameters: ['text', 'text'],
   // Forces the index, because the planner's statistics may date from when the table was small.
@@ -272,8 +282,9 @@ const FIND_ALERTS_ABOUT = statement({
 });
 
 /**
- * Returns alerts about this order, its periods, attempts, refunds, claims or agreement, and about an institution that
- * does not answer while a debit or refund of the order waits for its result.
+ * Returns alerts about this order, its periods, attempts, refunds, claims or agreement, about an institution that does
+ * not answer while a debit or refund of the order waits for its result, and about an empty pool while a claim of the
+ * order waits for its code.
  */
 export async function findAlertsAbout(
   db: Queryable,

@@ -1,6 +1,6 @@
 import { parseTime } from '@perennial/wire';
 import { alertText } from '../alerts/alert-wordings.js';
-import { raiseAlert, resolveAlert } from '../alerts/alerts-sql.js';
+import { lockAlert, raiseAlert, resolveAlert } from '../alerts/alerts-sql.js';
 import type { Queryable, Transaction } from '../platform/db/database.js';
 import {
   askAboutOpenPayments,
@@ -39,7 +39,6 @@ export async function reconcile(
   await askAboutOpenPayments(tx, day);
   await endRun(tx, paymentChannelCode, run.day, found);
   await alertAboutOpenDifferences(tx, day);
-  await endAlertIfAllClosed(tx, day);
   return findReconciliation(tx, paymentChannelCode, run.day);
 }
 
@@ -49,19 +48,20 @@ function withDayBounds({ paymentChannelCode, day }: DayOfChannel): ReconciledDay
   return { paymentChannelCode, day, from, to: from + DAY_MS };
 }
 
-async function alertAboutOpenDifferences(tx: Queryable, { paymentChannelCode, day }: DayOfChannel): Promise<void> {
-  const open = await countOpenDifferences(tx, paymentChannelCode, day);
-  if (open.length === 0) return;
-  const detail = alertText('reconciliation-difference', open.map(({ kind, count }) => `${count} ${kind}`).join(', '));
-  await raiseAlert(tx, 'reconciliation-difference', `${paymentChannelCode} ${day}`, detail);
-}
-
 /**
- * Resolves the alert about a day whose differences are all closed. A job also looks for such days, because two operators may
- * close the last two differences at the same time.
+ * Raises the alert about a day's open differences, or resolves it if none is open. If `write` is `storeAlertDetail`,
+ * only updates the detail of an alert that is not resolved.
  */
-export async function endAlertIfAllClosed(tx: Queryable, { paymentChannelCode, day }: DayOfChannel): Promise<void> {
-  if ((await countOpenDifferences(tx, paymentChannelCode, day)).length > 0) return;
-  const because = alertText('reconciliation-difference|resolved');
-  await resolveAlert(tx, 'reconciliation-difference', `${paymentChannelCode} ${day}`, because);
+export async function alertAboutOpenDifferences(
+  tx: Queryable,
+  { paymentChannelCode, day }: DayOfChannel,
+  write: typeof raiseAlert = raiseAlert,
+): Promise<void> {
+  const kind = 'reconciliation-difference';
+  const subject = `${paymentChannelCode} ${day}`;
+  // Without the lock, two operators who close differences at the same time would each count the other's as open.
+  await lockAlert(tx, kind, subject);
+  const open = await countOpenDifferences(tx, paymentChannelCode, day);
+  if (open.length === 0) return resolveAlert(tx, kind, subject, alertText(`${kind}|resolved`));
+  return write(tx, kind, subject, alertText(kind, open.map((one) => `${one.count} ${one.kind}`).join(', ')));
 }

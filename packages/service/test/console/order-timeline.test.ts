@@ -168,6 +168,25 @@ describe('the timeline of an order', () => {
     await on.sql(`update debit_attempts set status = 'SUCCESS' where order_no = $1`, [orderNo]);
   });
 
+  it('names the empty pool from which a claimed code has to come', async () => {
+    const [waiting, served] = [await on.paidOrder(), await on.paidOrder()];
+    const claimed = (orderNo: string, status: string) =>
+      on.sql(
+        `insert into claims (order_no, cycle_no, position, channel_id, benefit_code, fulfilment, status, code, claimed_at)
+         select order_no, 1, 1, channel_id, 'VIP_PASS', 'POOL', $2, nullif($2, 'PENDING'), now() from orders
+         where order_no = $1`,
+        [orderNo, status],
+      );
+    await claimed(waiting, 'PENDING');
+    await claimed(served, 'FULFILLED');
+    await raiseAlert(on.service.fresh.database, 'pool-empty', 'VIP_PASS', 'claims wait for codes to be imported');
+    const alerts = async (orderNo: string) => (await on.support.get(`/orders/${orderNo}`)).body.order.alerts;
+    expect(await alerts(waiting)).toMatchObject([{ kind: 'pool-empty', subject: 'VIP_PASS' }]);
+    expect(await alerts(served)).toEqual([]);
+    await on.sql(`update alerts set resolved_at = now() where kind = 'pool-empty'`);
+    expect(await alerts(waiting)).toEqual([]);
+  });
+
   it('is preceded by the bindings that the user has not finished, and by the messages to the login mobile', async () => {
     const who = person();
     const bindOrderNo = await sentBinding(on.channel, who);

@@ -83,12 +83,18 @@ export default function OrderPage() {
   );
 }
 
-/** Shows the open alerts about the order, and an institution that does not answer while its result is awaited. */
+/** Alerts that are shown until they are resolved, because the order waits until then. */
+const LASTING = new Set(['institution-silent', 'pool-empty']);
+
+/**
+ * Shows the open alerts about the order, an institution that does not answer while its result is awaited, and an empty
+ * pool while a claim waits for its code.
+ */
 function Troubles({ shown: { order } }: { readonly shown: OrderAnswer }) {
   const t = useTexts();
   const words = useAlertTexts();
   const open = order.alerts.filter(
-    ({ kind, acknowledgedAt, resolvedAt }) => !resolvedAt && (!acknowledgedAt || kind === 'institution-silent'),
+    ({ kind, acknowledgedAt, resolvedAt }) => !resolvedAt && (!acknowledgedAt || LASTING.has(kind)),
   );
   if (open.length === 0) return null;
   return (

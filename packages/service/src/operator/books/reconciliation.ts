@@ -1,5 +1,6 @@
 import type { Static } from '@perennial/wire';
 import { DEFAULT_CURRENCY } from '@perennial/wire/currency';
+import { storeAlertDetail } from '../../alerts/alerts-sql.js';
 import { describePaymentChannels } from '../../catalog/payment-channels/payment-channel-provisioning-sql.js';
 import { createCsvTable } from '../../platform/csv/csv-field.js';
 import type { Queryable } from '../../platform/db/database.js';
@@ -12,7 +13,7 @@ import {
   storeClosedDifference,
   storeDifferenceOwner,
 } from '../../reconciliation/differences-sql.js';
-import { endAlertIfAllClosed, reconcile } from '../../reconciliation/reconcile.js';
+import { alertAboutOpenDifferences, reconcile } from '../../reconciliation/reconcile.js';
 import {
   findReconciliations,
   type ReconciliationKey,
@@ -238,9 +239,9 @@ export async function closeDifference(
     if (difference.closedAt !== null) return { ...difference, changed: false };
     const { kind, lineKind, number, day, paymentChannelCode: subject } = difference;
     const detail = { differenceNo, day, kind, lineKind, number, note };
-    await recordAudit(tx, { actor: operator.actor, action: 'reconciliation.close', subject, detail });
     const closed = await storeClosedDifference(tx, differenceNo, operator.actor, note);
-    await endAlertIfAllClosed(tx, difference);
+    await alertAboutOpenDifferences(tx, difference, storeAlertDetail);
+    await recordAudit(tx, { actor: operator.actor, action: 'reconciliation.close', subject, detail });
     return { ...closed, changed: true };
   });
 }
