@@ -381,6 +381,7 @@ const CHINESE_STATUSES: Readonly<Record<string, string>> = {
   REPLACED: '已更换',
   APPROVED: '已批准',
   DECLINED: '已拒绝',
+  WITHDRAWN: '已撤回',
   WAITING: '待审批',
   PREPARED: '待启动',
   RUNNING: '执行中',
@@ -415,6 +416,15 @@ const ENGLISH_STATUSES: Readonly<Record<string, string>> = {
   UNSUBSCRIBED: 'unsubscribed',
   COMPLETED: 'completed',
   TERMINATED: 'terminated',
+  WAIT: 'not due yet',
+  REPLACED: 'replaced',
+  APPROVED: 'approved',
+  DECLINED: 'declined',
+  WITHDRAWN: 'withdrawn',
+  WAITING: 'waiting',
+  PREPARED: 'prepared',
+  RUNNING: 'running',
+  DONE: 'done',
 };
 
 export const chineseWord = (word: string): string | undefined => CHINESE_STATUSES[word];

@@ -112,11 +112,10 @@ export function saidText(
   money: (cents: number) => string,
 ): string {
   if (!said) return text;
+  if (isRefusal(said)) return refusalText({ detail: text, ...said }, language);
   const amounts = ENGLISH_AMOUNTS[said.code];
-  if (language === 'en' && amounts === undefined) return isRefusal(said) ? text : inWords(text);
-  const chinese = (CHINESE_SENTENCES as Readonly<Record<string, string>>)[said.code];
-  const sentence = language === 'en' ? amounts : chinese;
-  if (sentence === undefined) return refusalText({ detail: text, ...said }, language);
+  if (language === 'en' && amounts === undefined) return inWords(text);
+  const sentence = (language === 'en' ? amounts : CHINESE_SENTENCES[said.code as AlertSentence]) ?? text;
   const valueText = (value: string) => (amounts === undefined ? wordsIn(value) : money(Number(value)));
   return sentence.replaceAll(/\{(\d)\}/g, (_, blank: string) => valueText(said.values[Number(blank) - 1] ?? ''));
 }

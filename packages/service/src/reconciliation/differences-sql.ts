@@ -8,7 +8,7 @@ import type { DifferenceKind } from './reconciliation-runs-sql.js';
 export type DifferenceView = RowOf<typeof DIFFERENCE_COLUMNS>;
 
 const DIFFERENCE_FIELDS = `difference_no::text as "differenceNo", payment_channel_code as "paymentChannelCode", day::text as day, kind,
-  line_kind as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
+  upper(line_kind) as "lineKind", number, here_amount_cent as "hereAmountCent", here_status as "hereStatus",
   there_amount_cent as "thereAmountCent", there_status as "thereStatus", ${shanghaiText('first_seen_at')} as "firstSeenAt",
   ${shanghaiText('last_seen_at')} as "lastSeenAt", owner, closed_by as "closedBy", ${shanghaiText('closed_at')} as "closedAt",
   closing_note as "closingNote"`;
@@ -30,7 +30,7 @@ const DIFFERENCE_COLUMNS = columns({
   paymentChannelCode: 'text',
   day: 'text',
   kind: column<DifferenceKind>('text'),
-  lineKind: column<'debit' | 'refund'>('text'),
+  lineKind: column<'DEBIT' | 'REFUND'>('text'),
   /** attemptNo or refundNo. */
   number: 'text',
   hereAmountCent: 'bigint?',

@@ -167,7 +167,13 @@ describe('the texts of alerts and results', () => {
     ]);
     const refusal = { code: 'period-refunded', values: ['2', '100'] } as const;
     const result = 'not refunded: period 2 of order 100 was already refunded in full';
-    expect(shown(result, readResult({ result, refusal }))).toEqual([result, '订单 100 第 2 期已全额退款']);
+    const sentence = 'Not refunded: period 2 of order 100 was already refunded in full';
+    expect(shown(result, readResult({ result, refusal }))).toEqual([sentence, '订单 100 第 2 期已全额退款']);
+    const billed = 'period 1 of order 100 is BILLED: nothing is left to refund';
+    expect(shown(billed, { code: 'nothing-to-refund', values: ['1', '100', 'BILLED'] })).toEqual([
+      'Period 1 of order 100 is billed: nothing is left to refund',
+      page.refusalText({ detail: '', code: 'nothing-to-refund', values: ['1', '100', 'BILLED'] }, 'zh'),
+    ]);
     expect(shown('account closed', null)).toEqual(['account closed', 'account closed']);
   });
 });

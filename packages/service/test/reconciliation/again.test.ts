@@ -62,6 +62,16 @@ describe('closing', () => {
   const close = (differenceNo: string, note = 'seen, ticket 4711') =>
     closeDifference(on.operator, { differenceNo, note });
 
+  it('updates the alert, also if two operators close differences at the same time', async () => {
+    await run(on, [line('X'), line('Y'), line('Z')]);
+    const [x, y, z] = (await all()).map(({ differenceNo }) => differenceNo);
+    const alert = () => on.fresh.database.query('select detail, seen, resolved_at is null as open from alerts');
+    await Promise.all([close(x ?? ''), close(y ?? '')]);
+    expect(await alert()).toEqual([{ detail: 'open: 1 MISSING_HERE', seen: 1, open: true }]);
+    await close(z ?? '');
+    expect(await alert()).toMatchObject([{ seen: 1, open: false }]);
+  });
+
   it('removes it from the list, is audited, and changes nothing when repeated', async () => {
     await run(on, [line('X')]);
     const { differenceNo } = await theOne();
@@ -71,7 +81,7 @@ describe('closing', () => {
     expect(await open()).toEqual([]);
     const again = { changed: false, closingNote: 'seen, ticket 4711' };
     expect(await close(differenceNo, 'another note')).toMatchObject(again);
-    const detail = { differenceNo, day: DAY, kind: 'MISSING_HERE', lineKind: 'debit', number: 'X' };
+    const detail = { differenceNo, day: DAY, kind: 'MISSING_HERE', lineKind: 'DEBIT', number: 'X' };
     expect(await listAudit(on.operator, { subject: CODE })).toMatchObject([
       { action: 'reconciliation.close', actor: 'test:ann', detail: { ...detail, note: 'seen, ticket 4711' } },
       { action: 'reconciliation.run', detail: { day: DAY, source: 'FILE', lines: 1, differences: 1 } },

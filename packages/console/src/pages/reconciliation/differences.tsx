@@ -50,7 +50,7 @@ function useWords() {
       const known = RESULTS.find((one) => one === status);
       return known ? <Tag tone={TONES[known]}>{t(known)}</Tag> : <Tag tone="neutral">{status}</Tag>;
     },
-    line: (lineKind: string) => (lineKind === 'refund' ? t('refund') : t('debit')),
+    line: (lineKind: Difference['lineKind']) => (lineKind === 'REFUND' ? t('refund') : t('debit')),
   };
 }
 

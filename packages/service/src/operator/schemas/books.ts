@@ -46,7 +46,7 @@ export const difference = Type.Object({
   paymentChannelCode: Type.String(),
   day: Type.String(),
   kind: Type.String(),
-  lineKind: Type.String(),
+  lineKind: oneOf('DEBIT', 'REFUND'),
   /** An attempt number or a refund number. */
   number: Type.String(),
   orderNo: textOrNull,
