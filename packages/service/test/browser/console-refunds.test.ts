@@ -63,7 +63,7 @@ describe('a bulk refund', () => {
     // The audit log shows the sum as an amount, not in cents.
     await approver.goto('/console/audit');
     await approver
-      .getByText(/amount: ¥39\.80/)
+      .getByText(/Amount: ¥39\.80/)
       .first()
       .waitFor();
     expect(await approver.getByText(/amountCent/).count()).toBe(0);

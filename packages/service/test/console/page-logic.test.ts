@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PROBLEM_TITLES } from '../../src/console/problem-titles.js';
+import { readPage, rowsUnder } from '../docs/pages.js';
 import { importPage } from './page-source.js';
 
 /** Logic of the pages that needs no browser: typed values and answers of the service. */
@@ -44,16 +45,84 @@ describe('a typed amount', () => {
 
 // The language of the browser, by which amounts are formatted.
 vi.stubGlobal('navigator', { languages: ['en-GB'] });
-const { detailText } = await importPage('pages', 'audit', 'detail-text.ts');
-const { toReadable } = await importPage('parts', 'values', 'readable.ts');
+const { useAuditFacts } = await importPage('pages', 'audit', 'audit-facts.ts');
+const { LanguageContext } = await importPage('i18n', 'language.ts');
+// Without their types, whose empty HTMLElement conflicts with that of the other tests.
+const { createElement } = await import('react' as string);
+const { renderToStaticMarkup } = await import('react-dom/server' as string);
 
-it('amounts of an audit entry are readable at any depth', () => {
-  const detail = { amountCent: 2990, from: null, to: { benefits: [{ name: 'VIP', faceValueCent: 1500 }], cycles: 2 } };
-  expect(toReadable(detail)).toEqual({
-    ...{ amount: '¥29.90', from: null },
-    to: { benefits: [{ name: 'VIP', faceValue: '¥15.00' }], cycles: 2 },
+describe('the detail of an audit entry', () => {
+  /** Returns the fields as the page shows them in the language. */
+  function factsIn(language: 'en' | 'zh', action: string, detail: object): string {
+    let shown = '';
+    const Show = () => {
+      const facts: [string, string][] = useAuditFacts()({ action, detail });
+      shown = facts.map((fact) => fact.join(': ')).join(' · ');
+      return null;
+    };
+    renderToStaticMarkup(createElement(LanguageContext.Provider, { value: language }, createElement(Show)));
+    return shown;
+  }
+
+  it.each([
+    [
+      'order.refund',
+      { refundNo: 'R1', cycleNo: 2, amountCent: 990, key: 'k', note: 'password', keepBenefits: true },
+      'Refund no.: R1 · Period: 2 · Amount: ¥9.90 · Idempotency key: k · Note: password · Benefits kept: yes',
+      '退款单号: R1 · 期数: 2 · 金额: ¥9.90 · 幂等键: k · 说明: password · 保留权益: 是',
+    ],
+    ['session.begin', { by: 'password' }, 'Signed in with: password', '登录方式: 密码'],
+    [
+      'order.unsubscribe',
+      { reason: 'x', from: 'ACTIVE', to: 'UNSUBSCRIBED' },
+      'Reason: x · Status: Active → Unsubscribed',
+      '原因: x · 状态: 生效中 → 已退订',
+    ],
+    [
+      'approval.approve',
+      { approvalId: '7', about: 'channel.create', from: 'WAITING', to: 'APPROVED' },
+      'Approval: 7 · About: Created a channel · Status: Waiting → Approved',
+      '审批: 7 · 事项: 新增渠道 · 状态: 待审批 → 已批准',
+    ],
+    [
+      'reconciliation.close',
+      { kind: 'MISSING_HERE', lineKind: 'DEBIT' },
+      'Kind: only in the statement · Record: debit',
+      '类型: 仅对账单有 · 记录类型: 扣款',
+    ],
+    ['person.create', { role: 'finance' }, 'Role: Finance', '角色: 财务'],
+    ['alert.acknowledge', { kind: 'pool-empty' }, 'Kind: No codes left', '类型: 兑换码已用完'],
+  ])('of %s is in words', (action, detail, en, zh) => {
+    expect([factsIn('en', action, detail), factsIn('zh', action, detail)]).toEqual([en, zh]);
   });
-  expect(detailText(detail)).toBe('– → {"benefits":[{"name":"VIP","faceValue":"¥15.00"}],"cycles":2} · amount: ¥29.90');
+
+  it('has amounts at any depth', () => {
+    const detail = {
+      amountCent: 2990,
+      from: null,
+      to: { benefits: [{ name: 'VIP', faceValueCent: 1500 }], cycles: 2 },
+    };
+    expect(factsIn('en', 'product.create', detail)).toBe(
+      'Price of a period: ¥29.90 · Benefits: – → (Name: VIP, Face value: ¥15.00) · Periods: – → 2',
+    );
+  });
+});
+
+const { STATUSES } = await importPage('parts', 'values', 'status.tsx');
+
+it('docs/console.md has the word of the console for each status in an export', async () => {
+  const rows = rowsUnder(await readPage('docs/console.md'), '### Codes in exports');
+  for (const [column, kind] of [
+    ['orderStatus', 'order'],
+    ['`latestPaymentStatus`, `paymentStatus`', 'payment'],
+    ['debits, `status`', 'debit'],
+    ['refunds, `status`', 'refundLine'],
+    ['bulk results, `status`', 'item'],
+  ]) {
+    const words = Object.entries<string[]>(STATUSES[kind ?? '']).map(([code, [, en, zh]]) => [code, en, zh]);
+    const listed = rows.filter(([name]) => name === column).map(([, ...cells]) => cells);
+    expect(listed).toEqual(words);
+  }
 });
 
 const { typeAhead, NOTHING_TYPED } = await importPage('search', 'typed-ahead.ts');

@@ -5,6 +5,7 @@ import { useFilters } from '../../address/filters.ts';
 import { api } from '../../api/client.ts';
 import type { AuditEntry } from '../../api/types.ts';
 import { usePages } from '../../api/use-pages.ts';
+import { useCommonTexts } from '../../i18n/common.ts';
 import { ApprovalIcon } from '../../icons/icons.tsx';
 import { SidePanel } from '../../parts/dialogs/dialog.tsx';
 import { columnsOf } from '../../parts/lists/columns.tsx';
@@ -16,19 +17,21 @@ import { FormProblem } from '../../parts/states.tsx';
 import { Copyable } from '../../parts/values/copyable.tsx';
 import { JsonView } from '../../parts/values/json-view.tsx';
 import { countText } from '../../parts/values/money.tsx';
-import { toReadable } from '../../parts/values/readable.ts';
 import { Time } from '../../parts/values/time.tsx';
 import { useMayDo } from '../../session/session.ts';
 import { useActionText } from './action-words.ts';
-import { detailText } from './detail-text.ts';
+import { useAuditFacts } from './audit-facts.ts';
 import { AUDIT_FILTERS } from './filters.ts';
 import { useTexts } from './texts.ts';
 
 const column = columnsOf<AuditEntry>();
+const toChange = ({ action, detail }: AuditEntry) => ({ action, detail: (detail ?? {}) as Record<string, unknown> });
 
 export default function AuditPage() {
   const t = useTexts();
+  const common = useCommonTexts();
   const actionText = useActionText();
+  const factsOf = useAuditFacts();
   const mayVerify = useMayDo('admin');
   const filters = useFilters(AUDIT_FILTERS);
   const [opened, setOpened] = useState<AuditEntry>();
@@ -40,7 +43,11 @@ export default function AuditPage() {
         <Copyable value={subject} />
       </Box>
     )),
-    column.words(t('detail'), ({ detail }) => detailText(detail)),
+    column.words(t('detail'), (entry) =>
+      factsOf(toChange(entry))
+        .map(([name, value]) => common('named', { name, value }))
+        .join(' · '),
+    ),
     column.text(t('who'), 'actor'),
     column.of(t('from'), ({ address }) => <span className="quiet figures">{address ?? t('commandLine')}</span>, {
       inCard: 'none',
@@ -75,7 +82,7 @@ export default function AuditPage() {
 
 function Entry({ entry }: { readonly entry: AuditEntry }) {
   const t = useTexts();
-  const readable = toReadable(entry.detail);
+  const factsOf = useAuditFacts();
   return (
     <Stack gap={20}>
       <Facts
@@ -88,13 +95,11 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
           [t('subject'), <Copyable key="subject" value={entry.subject} />],
         ]}
       />
-      <JsonView value={readable} />
-      {JSON.stringify(readable) === JSON.stringify(entry.detail) ? null : (
-        <details>
-          <summary className="small quiet">{t('raw')}</summary>
-          <JsonView value={entry.detail} />
-        </details>
-      )}
+      <Facts facts={factsOf(toChange(entry))} />
+      <details>
+        <summary className="small quiet">{t('raw')}</summary>
+        <JsonView value={entry.detail} />
+      </details>
     </Stack>
   );
 }

@@ -10,7 +10,7 @@ export const useTexts = dictionary({
   action: ['Action', '操作'],
   subject: ['Subject', '操作对象'],
   detail: ['Detail', '详情'],
-  raw: ['As stored, in cents', '原始数据（金额单位为分）'],
+  raw: ['As stored', '原始数据'],
   number: ['Entry', '序号'],
   commandLine: ['command line', '命令行'],
   filterAction: ['Action', '操作'],

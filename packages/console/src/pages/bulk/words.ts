@@ -28,7 +28,7 @@ export const useKindHints = dictionary({
   REPLAY: ['Sends the selected events to their channel again.', '将所选事件重新推送给渠道。'],
 });
 
-const useFilterNames = dictionary({
+export const FILTER_NAMES = {
   status: NOUNS.status,
   reason: NOUNS.reason,
   paymentChannelCode: NOUNS.institution,
@@ -50,7 +50,8 @@ const useFilterNames = dictionary({
   cycleNo: NOUNS.period,
   paidFrom: ['Paid from', '支付日期从'],
   paidTo: ['Paid before', '支付日期早于'],
-});
+} as const;
+const useFilterNames = dictionary(FILTER_NAMES);
 
 /** Returns a function that formats a filter as names with values. */
 export function useFilterText(): (filter: unknown) => string {

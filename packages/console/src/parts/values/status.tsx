@@ -7,7 +7,7 @@ export type Tone = 'positive' | 'progress' | 'waiting' | 'negative' | 'neutral';
 type Words = readonly [tone: Tone, en: string, zh: string];
 
 /** The tone and the names of each status, by the kind of record. */
-const STATUSES = {
+export const STATUSES = {
   order: {
     INITIALIZING: ['progress', 'Starting', '待生效'],
     ACTIVE: ['positive', 'Active', '生效中'],
@@ -107,6 +107,12 @@ export type StatusKind = keyof typeof STATUSES;
 
 const wordsOf = (of: StatusKind, value: string): Words =>
   (STATUSES[of] as Readonly<Record<string, Words>>)[value] ?? ['neutral', value, value];
+
+/** Returns a function that names a status. A status that a later release added is named by its code. */
+export function useStatusText(): (of: StatusKind, value: string) => string {
+  const language = useLanguage();
+  return (of, value) => wordsOf(of, value)[language === 'en' ? 1 : 2];
+}
 
 /** Returns the statuses of a kind with their names, for a filter. */
 export function useStatusChoices(of: StatusKind): { value: string; label: string }[] {
