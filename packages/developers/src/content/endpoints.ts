@@ -171,7 +171,7 @@ events and benefits. A year takes about a second.
 
 Every attempt of a period has the outcome of the period. The last period that \`cycles\` requests is attempted once; earlier ones run
 their full retry schedule. In B no period can fail: any outcome except \`SUCCESS\` is 400001. If nothing is due, the answer is code \`0\`
-with the unchanged order.
+with the unchanged order. A \`to\` before the order's \`createTime\` is 400001.
 
 On a payment channel with a bridge the service calls the real institution, so \`outcomes\` is 400001. If the institution has no result
 yet, the order does not advance further until it has. Notices before a debit are sent if your channel has enabled them.`,

@@ -118,13 +118,23 @@ describe('sandbox/orders/advance', () => {
     }
   });
 
-  it('0: up to a past time: the order is unchanged', async () => {
+  it('0: up to a time at which nothing is due: the order is unchanged', async () => {
     const orderNo = await machine.deducted();
     const before = await machine.everything(orderNo);
-    const { code, data } = await machine.advance(orderNo, { to: '2026-01-01 00:00:00' });
+    const { code, data } = await machine.advance(orderNo, { to: '2026-01-31 12:00:00' });
     expect([code, data.nextPayTime]).toEqual(['0', '2026-02-28 12:00:00']);
     expect(await machine.everything(orderNo)).toEqual(before);
   });
+
+  it.each(['2026-01-31 11:59:59', '0001-01-01 00:00:00', '0000-01-01 00:00:00'])(
+    '400001: up to %s, before the order was created',
+    async (to) => {
+      const orderNo = await machine.deducted();
+      const before = await machine.everything(orderNo);
+      expect(await machine.advance(orderNo, { to })).toMatchObject({ code: '400001', data: null });
+      expect(await machine.everything(orderNo)).toEqual(before);
+    },
+  );
 
   it('0: an event due at a fraction of a second happens at the next whole second', async () => {
     for (const orderNo of [await machine.deducted(), await machine.collected()]) {

@@ -43,6 +43,9 @@ const triesBefore = (order: Order, { tries }: OrderStanding) =>
 export function planJourney(order: Order, standing: OrderStanding, { to, outcomes }: AdvanceWish): Journey {
   requireNotEnded(order.status);
   if (order.status === 'INITIALIZING') throw new Rejection('SUBSCRIPTION_FIRST_PAYMENT_PENDING');
+  if ('time' in to && to.time < Math.floor(order.createdAt / 1000) * 1000) {
+    throw new Rejection('PARAM_INVALID', 'to must not be before the createTime of the order');
+  }
   if (order.settlementMode === 'CHANNEL_COLLECT') {
     if (outcomes.some((outcome) => outcome !== 'SUCCESS')) {
       throw new Rejection('PARAM_INVALID', 'outcomes must be SUCCESS: in mode B no period can fail');
