@@ -2,8 +2,7 @@
  * A time, which is no card number, or at least 13 digits of any script. Up to two characters that are neither letters
  * nor digits, such as invisible ones, may separate any two digits.
  */
-const TIME_OR_RUN =
-  /\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|\p{Nd}(?:[^\p{L}\p{N}]{0,2}\p{Nd}){12,}/gu;
+const TIME_OR_RUN = /\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|\p{Nd}(?:[^\p{L}\p{N}]{0,2}\p{Nd}){12,}/gu;
 const MAX_DIGITS = 19;
 /** The first 16 or 15 of 19 digits may be a card number that a security code of 3 or 4 digits follows directly. */
 const LENGTHS_BEFORE_SECURITY_CODE = [16, 15];

@@ -17,7 +17,7 @@ export const PROBLEM_TITLES = {
   'too-large': [413, 'The request is too large'],
   'too-slow': [408, 'The upload was too slow and was stopped. Try again over a faster connection'],
   locked: [429, 'Too many wrong attempts'],
-  busy: [503, 'Try again in a moment'],
+  busy: [503, 'The service is busy. Try again in a moment'],
   fault: [500, 'Something went wrong on our side'],
 } as const satisfies Record<string, readonly [number, string]>;
 export type ProblemKind = keyof typeof PROBLEM_TITLES;

@@ -3,6 +3,7 @@ import { CODES, ENDPOINTS, HEADER_KEYS } from '@perennial/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.js';
+import { maskSentId } from '../platform/log/log.js';
 import type { ServiceMetrics } from './metrics.js';
 import type { RequestLog } from './request-log.js';
 
@@ -55,7 +56,7 @@ export function createRecorder(
       code: got.code,
       httpStatus: got.status,
       durationMs: Math.round(elapsedMs),
-      requestId: request.id,
+      requestId: maskSentId(request.id),
       reason:
         reply.refusalMessage === undefined ? null : [reply.refusalMessage, ...(request.warnings ?? [])].join('; '),
       address: request.ip ?? '',

@@ -47,14 +47,17 @@ const WRITTEN_ID = new RegExp(
   'g',
 );
 
+/** Names of fields with texts that everybody may read. */
+const NAMES = new Set(['displayName', 'name']);
+
 /**
- * Throws if a free text of an input contains a card number or an ID number, because texts are stored unencrypted and
- * other operators read them. Prevents mistakes, but does not stop an operator who wants to store such a number.
+ * Throws if a free text or a name of an input contains a card number or an ID number, because texts are stored
+ * unencrypted and other operators read them. Prevents mistakes, but does not stop an operator who wants to store such a number.
  */
 export function refuseWrittenNumbers(input: object): void {
   for (const [name, value] of Object.entries(input)) {
     if (typeof value === 'object' && value !== null) refuseWrittenNumbers(value);
-    if (typeof value === 'string' && WRITTEN.has(name) && holdsNumber(value)) {
+    if (typeof value === 'string' && (WRITTEN.has(name) || NAMES.has(name)) && holdsNumber(value)) {
       const what = name === 'text' ? 'the note' : `the ${name}`;
       throw refusal(
         'holds-card-or-id-number',

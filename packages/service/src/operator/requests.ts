@@ -1,5 +1,6 @@
 import { resultCodes, type Static } from '@perennial/wire';
 import { countCodes, listRequests, type RequestKey, type RequestView } from '../catalog/channels/request-log-sql.js';
+import { maskSentId } from '../platform/log/log.js';
 import { requireChannelId } from './channel-id.js';
 import type { Operator, OperatorWithClock } from './operator.js';
 import { readPage } from './paging.js';
@@ -12,10 +13,16 @@ const MAX_READ_MS = 5_000;
 /** Returns a page of a channel's requests, newest first. Requests are stored for some days. */
 export async function pageRequests(
   { database }: Operator,
-  { appId, from, to, cursor, limit, ...asked }: Static<typeof requestsQuery> & { readonly appId: string },
+  { appId, from, to, cursor, limit, requestId, ...asked }: Static<typeof requestsQuery> & { readonly appId: string },
 ) {
   const channelId = await requireChannelId(database, appId);
-  const filter = { ...asked, from: parseMoment(from), to: parseMoment(to) };
+  const filter = {
+    ...asked,
+    // Stored in this form.
+    requestId: requestId === undefined ? undefined : maskSentId(requestId),
+    from: parseMoment(from),
+    to: parseMoment(to),
+  };
   const page = await readPage<RequestView, RequestKey>(
     `channels/${channelId}/requests`,
     { cursor, limit },

@@ -124,17 +124,17 @@ describe('a refund', () => {
     const dialog = await refundDialog(page);
     await dialog.getByLabel('Already refunded outside the service').check();
     await dialog.getByLabel('Unsubscribe the order too').check();
-    await dialog.getByText('¥3.00 is recorded as refunded outside.').waitFor();
+    await dialog.getByText('¥3.00 is recorded as refunded outside the service.').waitFor();
     await dialog.getByText('11 periods will be voided').waitFor();
     await button(dialog, 'Record ¥3.00').click();
-    await page.getByText('Period 1 refunded outside').waitFor();
-    await page.getByText('¥3.00 refunded outside', { exact: true }).waitFor();
+    await page.getByText('Period 1 refunded outside the service').waitFor();
+    await page.getByText('¥3.00 refunded outside the service', { exact: true }).waitFor();
     await page.getByText('Unsubscribed', { exact: true }).first().waitFor();
     expect(bookedCents()).toEqual([]);
     await page.goto('/console/reconciliation');
     await rowsOf(page)
       .filter({ hasText: `R${orderNo}000101` })
-      .getByText('Refunded outside')
+      .getByText('Refunded outside the service')
       .waitFor();
   });
 

@@ -115,7 +115,7 @@ describe('order', () => {
     const orderNo = await order(sharedRequest);
     const outside = ['order', 'refund', orderNo, '1', '--amount-cent', '490', '--outside', '--unsubscribe'];
     expect(await text(...outside)).toBe(
-      `refund R${orderNo}000101: 4.90 CNY was recorded as refunded outside; nothing was sent\n` +
+      `refund R${orderNo}000101: 4.90 CNY was recorded as refunded outside the service; nothing was sent\n` +
         'period 1 is SUCCESS, 0.00 CNY of 19.90 CNY refunded in total\n' +
         'benefits revoked: none\nbenefits left: VIP_PASS ISSUED (15.00 CNY), COUPON ISSUED (4.90 CNY)\n' +
         'the order is unsubscribed\n',

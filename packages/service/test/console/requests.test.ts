@@ -10,7 +10,8 @@ import { anotherNode } from '../support/second-node.js';
 import { testService } from '../support/service.js';
 import { personOfFile, walk } from './support.js';
 
-const service = ofFile(() => testService({ requestLog: true }));
+const log = capturedLog();
+const service = ofFile(() => testService({ requestLog: true, log: log.log }));
 let channel: ChannelClient;
 const viewer = personOfFile(() => service, 'viewer');
 let appId: string;
@@ -31,6 +32,7 @@ const logged = (requestId: string, of = path()): Promise<Record<string, unknown>
 
 describe('a request of a channel', () => {
   const HEADERS = { 'X-SVC-Nonce': 'short' };
+  const CARD = '4111111111111111';
   const ODD = ['{"a",\\b}NULL', '%'.repeat(1024)];
   let refused: Reply;
   let other: ChannelClient;
@@ -41,6 +43,8 @@ describe('a request of a channel', () => {
     await channel.callBare('auth/token', {}, { requestId: 'forged-1', signRaw: 'another body' });
     await channel.callBare('auth/token', {}, { requestId: 'short-1', headers: HEADERS });
     await channel.callBare('auth/token', {}, { requestId: 'nobody', headers: { 'X-SVC-App-Id': 'test_nobody' } });
+    await channel.call('products/list', {}, { requestId: CARD });
+    await channel.callBare('auth/token', {}, { requestId: CARD, headers: { 'X-SVC-App-Id': '5555555555554444' } });
     other = await service.channel();
     await other.callBare('auth/token', {}, { requestId: 'unmet-1', headers: HEADERS });
     for (const requestId of ODD) await channel.call('products/list', {}, { requestId });
@@ -59,6 +63,19 @@ describe('a request of a channel', () => {
       address: '127.0.0.1',
     });
     for (const requestId of ODD) expect(await logged(encodeURIComponent(requestId))).toMatchObject({ requestId });
+  });
+
+  it('is logged without a card number that is its id; the id still finds it', async () => {
+    expect(await logged(CARD)).toMatchObject({ requestId: '411111******1111' });
+    expect(
+      log
+        .lines()
+        .map((line) => JSON.stringify(line))
+        .filter((line) => line.includes(CARD)),
+    ).toEqual([]);
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ requestId: '411111******1111', appId: '555555******4444' }),
+    );
   });
 
   it('is logged with the reason given to the caller, if it was refused', async () => {

@@ -413,7 +413,7 @@ describe('bridges, prices, addresses and secrets', () => {
     await setFulfilment(on.operator, { benefitCode: code, kind: 'supplier', supplierUrl, supplierKey });
     await setFrameOrigins(on.operator, { appId, origins: ['https://shop.example'] });
     await setIpAllowList(on.operator, { appId, ranges: ['127.0.0.0/8', '10.0.0.0/8'] });
-    await setBranding(on.operator, { appId, shopUrl: 'https://shop.example/' });
+    await setBranding(on.operator, { appId, shopUrl: 'https://shop.example/', support: 'help@shop.example' });
     await setPresentation(on.operator, { benefitCode: code, useUrl: 'https://shop.example/use' });
     const stored = () =>
       on.sql<object>(
@@ -451,6 +451,8 @@ describe('bridges, prices, addresses and secrets', () => {
       await ada.put(`/channels/${appId}/branding`, { shopUrl: 'https://thief.example/' }),
       await ada.put(`/channels/${appId}/branding`, { termsUrl: 'https://thief.example/' }),
       await ada.put(`/channels/${appId}/branding`, { support: 'https://thief.example/' }),
+      await ada.put(`/channels/${appId}/branding`, { support: 'help@thief.example' }),
+      await ada.put(`/channels/${appId}/branding`, { support: '+1 900 555 0199' }),
       await ada.put(`/benefits/${code}/presentation`, { useUrl: 'https://thief.example/' }),
       await ada.post('/channels', { name: 'Mine' }),
       await ada.post(`/channels/${appId}/credentials`, { names: ['appSecret'] }),
@@ -480,7 +482,7 @@ describe('bridges, prices, addresses and secrets', () => {
     });
     const presentation = { nameEn: 'Pass', useUrl: 'https://shop.example/next' };
     expect((await ada.put(`/benefits/${code}/presentation`, presentation)).body).toMatchObject({ changed: true });
-    const branding = { shopUrl: 'https://shop.example/vip', support: '400 000 0000', accent: '#0a6b4b' };
+    const branding = { shopUrl: 'https://shop.example/vip', support: 'hello@Shop.example', accent: '#0a6b4b' };
     expect((await ada.put(`/channels/${appId}/branding`, branding)).body).toMatchObject({ changed: true });
     const removed = { frameOrigins: [], ipAllowList: ['127.0.0.0/8'] };
     expect((await ada.put(`/channels/${appId}`, removed)).body).toMatchObject({ changed: true });

@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createDevice } from '../../src/console/sessions/device.js';
 import { csrfToken } from '../../src/console/sessions/sign-in.js';
@@ -125,22 +126,23 @@ describe('bodies of operators', () => {
     const support = await consoleClient(small, 'support');
     const statuses = [1, 2].map(
       () =>
-        new Promise<number | undefined>((resolve, reject) => {
+        new Promise<object>((resolve, reject) => {
           const headers = {
             cookie: `__Host-perennial=${support.token}; perennial=${support.token}`,
             'x-csrf-token': csrfToken(support.token),
             'content-type': 'application/json',
-            'content-length': '20000000',
+            'content-length': '6000000',
           };
           const request = http.request(`${small.baseUrl}/console/api/benefits/X/codes`, { method: 'POST', headers });
           onTestFinished(() => void request.destroy());
-          request.on('error', reject).on('response', ({ statusCode }) => resolve(statusCode));
+          request.on('error', reject).on('response', async (response) => resolve(JSON.parse(await text(response))));
           request.write('x'.repeat(100_000));
         }),
     );
     const first = await Promise.race(statuses);
     for (const one of statuses) one.catch(() => undefined);
-    expect(first).toBe(429);
+    const title = 'The service is busy. Try again in a moment';
+    expect(first).toMatchObject({ status: 503, code: 'busy', title, retryAfterSeconds: 1 });
     expect((await support.post('/benefits/X/codes', { codes: 'A\nB' })).status).toBe(200);
   });
 

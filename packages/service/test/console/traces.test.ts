@@ -153,7 +153,7 @@ describe('card numbers and ID numbers', () => {
       '3782-822463-10005',
       'card 5 6222-0200-0000-1239-870 7',
     ],
-    ...['6222 0200 0000 1239 870', '955880 0200000000006'],
+    ...['6222 0200 0000 1239 870', '955880 0200000000006', '4111  1111  1111  1111', '4111111111111111123'],
     ...['11010519491231002X', '身份证：110105 19491231 002x', '１１０１０５１９４９１２３１００２Ｘ'],
   ])('are refused in notes and reasons: %s', async (text) => {
     const orderNo = await on.paidOrder();
@@ -162,6 +162,16 @@ describe('card numbers and ID numbers', () => {
     const reason = await on.support.post(`/orders/${orderNo}/unsubscribe`, { reason: text });
     expect([reason.status, reason.body.code]).toEqual([400, 'holds-card-or-id-number']);
     expect(JSON.stringify([note.body, reason.body])).not.toContain(text.slice(-6));
+  });
+
+  it('are refused in the name of a channel and of its seller', async () => {
+    const { appId } = on.channel.credentials;
+    for (const [path, body] of [
+      [`/channels/${appId}`, { name: 'Shop 4111 1111 1111 1111' }],
+      [`/channels/${appId}/branding`, { displayName: '4111111111111111' }],
+    ] as const) {
+      expect((await on.admin.put(path, body)).body.code).toBe('holds-card-or-id-number');
+    }
   });
 
   it.each([
@@ -226,7 +236,7 @@ describe('card numbers and ID numbers', () => {
     const shown = (await on.admin.get(`/orders/${orderNo}`)).body.order;
     expect(shown).toMatchObject({ unsubscribeReason: 'to 378282******0005', channelAgreementRef: '555555******4444' });
     const [result] = (await on.support.get(`/search?q=${channelUserId}`)).body.results;
-    expect(result).toMatchObject({ kind: 'user', title: '622202******9870', channelUserId });
+    expect(result).toMatchObject({ kind: 'user', id: '622202******9870', title: '622202******9870', channelUserId });
     const revealed = await on.support.post(`/orders/${orderNo}/unmask`, { reason: 'the user calls' });
     expect(revealed.body.channelUserId).toBe(channelUserId);
     // The channel gets its own number back as it sent it, also in its settlement report.

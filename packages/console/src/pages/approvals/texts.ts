@@ -11,7 +11,7 @@ export const useTexts = dictionary({
   at: ['Requested', '申请时间'],
   all: ['All', '全部'],
   refund: ['Refund of period {cycleNo}', '第 {cycleNo} 期退款'],
-  outside: ['Record of an outside refund of period {cycleNo}', '第 {cycleNo} 期系统外退款登记'],
+  outside: ['Record of a refund of period {cycleNo} outside the service', '第 {cycleNo} 期系统外退款登记'],
   bulk: ['Bulk refund, run {runId}', '批量退款（任务 {runId}）'],
   run: ['Run', '任务'],
   'person.create': ['Create account {subject}', '新增操作员 {subject}'],

@@ -56,7 +56,7 @@ const useTexts = dictionary({
   'numbers.skip': ['Skipped order numbers', '跳过订单号'],
   'order.advance': ['Advanced an order in time', '推进订单时间'],
   'order.note': ['Added a note', '添加备注'],
-  'order.record-refund': ['Recorded an outside refund', '登记系统外退款'],
+  'order.record-refund': ['Recorded a refund outside the service', '登记系统外退款'],
   'order.refund': ['Refunded a period', '退款'],
   'order.retry': ['Retried a debit', '重新扣款'],
   'order.unmask': ['Viewed personal data', '查看个人信息'],

@@ -21,7 +21,10 @@ const useTexts = dictionary({
     '{amount} will be refunded to the user|{count} refunds, {amount} in total',
     '向用户退款 {amount}|退款 {count} 笔，合计 {amount}',
   ],
-  outside: ['{amount} is recorded as refunded outside. No money moves', '登记系统外退款 {amount}，不涉及资金'],
+  outside: [
+    '{amount} is recorded as refunded outside the service. No money moves',
+    '登记系统外退款 {amount}，不涉及资金',
+  ],
   unsubscribes: ['The order is unsubscribed at once', '立即退订订单'],
   notCollected: ['{amount} will no longer be collected', '不再收取 {amount}'],
   noMoney: ['No money moves', '不涉及资金'],

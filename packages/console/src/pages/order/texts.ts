@@ -75,7 +75,7 @@ export const useTexts = dictionary({
 
   refund: ['Refund…', '退款…'],
   refundStarted: ['{amount} is being refunded', '{amount} 退款处理中'],
-  refundedOutside: ['{amount} refunded outside', '系统外退款 {amount}'],
+  refundedOutside: ['{amount} refunded outside the service', '系统外退款 {amount}'],
   refundWaits: ['{amount} needs approval', '{amount} 待审批'],
   refundWaitsInRun: ['{amount} waits in a bulk run', '{amount} 待批量退款'],
   requestRefund: ['Request refund…', '申请退款…'],

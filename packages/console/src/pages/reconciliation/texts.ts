@@ -35,7 +35,7 @@ export const useTexts = dictionary({
   AMOUNT: ['Amount differs', '金额不一致'],
   STATE: ['Result differs', '结果不一致'],
   DUPLICATE: ['Duplicate in the statement', '对账单重复'],
-  OUTSIDE: ['Refunded outside', '系统外退款'],
+  OUTSIDE: ['Refunded outside the service', '系统外退款'],
   debit: ['Debit', '扣款'],
   refund: ['Refund', '退款'],
   number: ['Number', '单号'],

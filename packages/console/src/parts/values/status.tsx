@@ -49,7 +49,7 @@ export const STATUSES = {
     STARTED: ['progress', 'Started', '已发起'],
     SUCCESS: ['positive', 'Refunded', '已退款'],
     FAIL: ['negative', 'Failed', '失败'],
-    OUTSIDE: ['neutral', 'Refunded outside', '系统外退款'],
+    OUTSIDE: ['neutral', 'Refunded outside the service', '系统外退款'],
     WAITING: ['waiting', 'Needs approval', '待审批'],
   },
   /** The statuses of a refund that was sent. */
@@ -57,7 +57,7 @@ export const STATUSES = {
     STARTED: ['progress', 'No final result yet', '待确认结果'],
     SUCCESS: ['positive', 'Refunded', '已退款'],
     FAIL: ['negative', 'Refused', '被拒绝'],
-    OUTSIDE: ['neutral', 'Refunded outside', '系统外退款'],
+    OUTSIDE: ['neutral', 'Refunded outside the service', '系统外退款'],
   },
   bulk: {
     PREPARED: ['neutral', 'Prepared', '待启动'],

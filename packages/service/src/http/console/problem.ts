@@ -13,6 +13,7 @@ import { PlainError, type Refusal } from '../../platform/plain-error.js';
 import { RateLimited } from '../answers/minute-limit.js';
 import { BodyTooSlow, toRefusal } from '../answers/respond.js';
 import { HTTP_LIMITS } from '../limits/http-limits.js';
+import { LargeBodiesFull } from '../limits/large-bodies.js';
 import { answerAndHalfClose } from '../requests/half-close.js';
 
 export class Problem extends Error {
@@ -47,6 +48,7 @@ export function toProblem(error: unknown): { readonly problem: Problem; readonly
     return told('not-possible', error.message);
   }
   if (error instanceof TooManyAtOnce) return told('busy', undefined, 1);
+  if (error instanceof LargeBodiesFull) return told('busy', undefined, error.retryAfterSeconds);
   if (error instanceof RateLimited) return told('locked', error.message, error.retryAfterSeconds);
   if (error instanceof BodyTooSlow) return told('too-slow');
   if (error instanceof Rejection) {

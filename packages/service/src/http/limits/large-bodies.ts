@@ -6,6 +6,9 @@ import { RateLimited } from '../answers/minute-limit.js';
  */
 export const LARGE_BODY_BYTES = 16_384;
 
+/** No room for a large body. Callers of the API see it as RateLimited. */
+export class LargeBodiesFull extends RateLimited {}
+
 export interface LargeBodyLimits {
   /**
    * The maximum number of bytes that large bodies take in memory. A body counts from the arrival of its bytes until the
@@ -54,12 +57,12 @@ export function createLargeBodies(given: Partial<LargeBodyLimits> = {}) {
     bytesPerWindow,
 
     /**
-     * Moves a body into a larger buffer. Throws RateLimited if the node or the owner has no room. A body always has the
+     * Moves a body into a larger buffer. Throws LargeBodiesFull if the node or the owner has no room. A body always has the
      * same owner.
      */
     grow(body: Buffer, owner: string, bytes: number): Buffer {
       const more = bytes - (shares.get(body.buffer)?.bytes ?? 0);
-      if (usedInAll + more > total || usedBy(owner) + more > bytesPerOwner) throw new RateLimited(1);
+      if (usedInAll + more > total || usedBy(owner) + more > bytesPerOwner) throw new LargeBodiesFull(1);
       changeUsage(owner, more);
       const larger = Buffer.allocUnsafeSlow(bytes);
       body.copy(larger);

@@ -143,7 +143,7 @@ export function refundText(
   }
   const sums = `${money(payment.refundAmountCent)} of ${money(payment.amountCent)}`;
   return safeLines([
-    `refund ${refundNo}: ${money(amountCent)} was ${status === 'OUTSIDE' ? 'recorded as refunded outside; nothing was sent' : 'refunded'}`,
+    `refund ${refundNo}: ${money(amountCent)} was ${status === 'OUTSIDE' ? 'recorded as refunded outside the service; nothing was sent' : 'refunded'}`,
     `period ${period} is ${payment.paymentStatus}, ${sums} refunded in total`,
     ...benefitLines(payment.benefits, money),
     ...ended,

@@ -43,12 +43,12 @@ const NEEDS_SECOND_ADMIN: Readonly<Record<string, (detail: AuditEntry['detail'])
   'payment-channel.reset-key': () => true,
   'product.create-version': ({ replacesForChannels }) => replacesForChannels === true,
   'benefit.set-fulfilment': ({ from, to, newKey }) => newKey === true || supplierUrlOf(from) !== supplierUrlOf(to),
-  'benefit.set-presentation': leadsToNewHost,
+  'benefit.set-presentation': leadsElsewhere,
   'channel.create': () => true,
   'channel.reset-credentials': () => true,
   'channel.set-callback': () => true,
   'channel.set-fees': () => true,
-  'channel.set-branding': leadsToNewHost,
+  'channel.set-branding': leadsElsewhere,
   'channel.set-frame-origins': addsToList,
   // An empty list allows every address.
   'channel.set-ip-list': ({ from, to }) =>
@@ -66,14 +66,20 @@ function addsToList({ from, to }: AuditEntry['detail']): boolean {
   return (to as string[]).some((one) => !(from as string[]).includes(one));
 }
 
-/** Returns true if a link for users leads to another host than before. */
-function leadsToNewHost({ from, to }: AuditEntry['detail']): boolean {
+/** Returns true if a link for users leads to another host than before, or the support contact to somebody else. */
+function leadsElsewhere({ from, to }: AuditEntry['detail']): boolean {
   const [before, after] = [from, to] as Readonly<Record<string, string | null>>[];
-  const hostOf = (text: string | null | undefined) => (text && URL.canParse(text) ? new URL(text).host : undefined);
   return ['useUrl', 'termsUrl', 'shopUrl', 'support'].some((name) => {
-    const host = hostOf(after?.[name]);
-    return host !== undefined && host !== hostOf(before?.[name]);
+    const target = targetOf(after?.[name]);
+    return target !== undefined && target !== targetOf(before?.[name]);
   });
+}
+
+/** Returns the host of a URL, the domain of an e-mail address, or the digits of a phone number. */
+function targetOf(text: string | null | undefined): string | undefined {
+  if (!text) return undefined;
+  if (URL.canParse(text)) return new URL(text).host;
+  return text.includes('@') ? text.slice(text.lastIndexOf('@')).toLowerCase() : text.replaceAll(/[^+\d]/g, '');
 }
 
 /** A role whose operators, besides admins, decide requests. */

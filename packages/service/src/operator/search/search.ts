@@ -411,15 +411,8 @@ async function leadFrom(
   return { channelUserId: null, orderNo: latest ? String(latest.orderNo) : null };
 }
 
-function describeUser({ appId, channelUserId: id }: FoundUser, matched: string): SearchResult {
-  return {
-    ...NOTHING,
-    kind: 'user',
-    id,
-    title: maskCardNumbers(id),
-    subtitle: appId,
-    appId,
-    channelUserId: id,
-    matched,
-  };
+/** `channelUserId` is not masked, because the link to the user needs it. */
+function describeUser({ appId, channelUserId }: FoundUser, matched: string): SearchResult {
+  const id = maskCardNumbers(channelUserId);
+  return { ...NOTHING, kind: 'user', id, title: id, subtitle: appId, appId, channelUserId, matched };
 }

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { maskCardNumbers } from '@perennial/wire';
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
 import { DatabaseUnresponsive, isDatabaseAway, sqlState } from '../db/database.js';
 import { escapeInvisible } from '../escape-invisible.js';
@@ -70,7 +71,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream, opti
       timestamp: pino.stdTimeFunctions.isoTime,
       // Replaces pino's redaction, which takes 170 µs per line with wildcards. This function takes less than 3 µs.
       formatters: { log: redactLine, level: (label) => ({ level: label }) },
-      serializers: { err: describeError, error: describeError },
+      serializers: { err: describeError, error: describeError, requestId: maskSentId, appId: maskSentId },
       hooks: {
         logMethod(args, method, number) {
           const cause = number < WARN || isSummary ? undefined : findCause(args[0]);
@@ -193,6 +194,11 @@ function redactValues(message: string): string {
 export function redactSecrets(text: string): string {
   return text.replace(/svc_aes_v\d+:\S*|[\w+/-]{40,}={0,2}|\d{11,}/g, '…');
 }
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Masks card numbers in an id that a client sent. A UUID may look like one by chance, and stays as it is. */
+export const maskSentId = (id: string): string => (UUID.test(id) ? id : maskCardNumbers(id));
 
 /** Returns only the code locations of a stack trace, because its first lines repeat the message. */
 function stackPlaces(stack: string): string {

@@ -65,7 +65,7 @@ const useTexts = dictionary({
   verbAsk: ['Request approval', '提交审批'],
   SUCCESS: ['{amount} refunded', '已退款 {amount}'],
   STARTED: ['The refund of {amount} is in progress', '{amount} 退款处理中'],
-  OUTSIDE: ['{amount} recorded as refunded outside', '已登记系统外退款 {amount}'],
+  OUTSIDE: ['{amount} recorded as refunded outside the service', '已登记系统外退款 {amount}'],
   WAITING: ['Approval requested for {amount}', '{amount} 退款已提交审批'],
 });
 
