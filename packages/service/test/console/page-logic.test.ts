@@ -144,14 +144,16 @@ const { Problem, Unreachable } = await importPage('api', 'problem.ts');
 
 describe('a refund without an answer', () => {
   const ann = { person: 'ann@example.com', orderNo: '17' };
-  const small = { cycleNo: 1, amountCent: 300, key: 'small' };
-  const large = { cycleNo: 1, amountCent: 1_500, key: 'large' };
+  const options = { keepBenefits: true, outside: false, unsubscribe: false };
+  const small = { cycleNo: 1, amountCent: 300, key: 'small', options };
+  const large = { cycleNo: 1, amountCent: 1_500, key: 'large', options: { ...options, unsubscribe: true } };
   /** A fake of the browser's storage, which several tabs share. */
   const storage = (kept = new Map<string, string>()) => ({
     get length() {
       return kept.size;
     },
     key: (index: number) => [...kept.keys()][index] ?? null,
+    getItem: (name: string) => kept.get(name) ?? null,
     setItem: (name: string, value: string) => kept.set(name, value),
     removeItem: (name: string) => kept.delete(name),
   });
