@@ -130,7 +130,7 @@ describe('presentation of a benefit', () => {
   it('is set by an admin, and shown in the list', async () => {
     const page = await at.person('admin', 'ada');
     await page.goto('/console/benefits?code=VIP_PASS');
-    const sheet = page.getByRole('dialog', { name: 'VIP_PASS', exact: true });
+    const sheet = page.getByRole('dialog', { name: 'VIP pass', exact: true });
     await sheet.getByText('Users see the name and a gift icon').waitFor();
     await sheet.getByRole('button', { name: 'Change display' }).click();
     const dialog = page.getByRole('dialog', { name: 'Display of VIP_PASS' });

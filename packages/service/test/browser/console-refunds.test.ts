@@ -314,7 +314,7 @@ describe('a refund', () => {
     const sheet = deciding.getByRole('dialog', { name: 'Refund of period 1' });
     await button(sheet, 'Approve').click();
     await sheet.getByText('Approved, failed').waitFor();
-    const why = /^Approved, but failed: not refunded: period 1 of order \d+ was already refunded in full$/;
+    const why = /^Approved, but failed: Not refunded: period 1 of order \d+ was already refunded in full$/;
     await sheet.getByText(why).waitFor();
 
     await asking.goto('/console/approvals');

@@ -105,7 +105,7 @@ describe('reconciliation', () => {
     expect(headers.get('content-disposition')).toContain('"differences-as-of-2026-04-15.csv"');
     const [head, line, ...more] = body.replace('\uFEFF', '').split('\r\n');
     expect(head).toMatch(/^differenceNo,paymentChannelCode,day,kind,.*,hereAmount,hereStatus,thereAmount,.*,currency$/);
-    expect(line).toMatch(/^\d+,PAY,2026-01-30,MISSING_HERE,debit,"9{12}000101\t",,,,19\.90,SUCCESS,.*,CNY$/);
+    expect(line).toMatch(/^\d+,PAY,2026-01-30,MISSING_HERE,DEBIT,"9{12}000101\t",,,,19\.90,SUCCESS,.*,CNY$/);
     expect(more).toEqual(['']);
     expect((await viewer.get('/differences.csv?day=2999-01-01')).status).toBe(409);
   });

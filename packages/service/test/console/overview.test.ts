@@ -163,6 +163,7 @@ describe('the current state', () => {
     expect(answer.alerts).toEqual([
       {
         kind: 'pool-empty',
+        severity: 'critical',
         subject: 'COUPON',
         detail: 'nothing left',
         detailSaid: null,

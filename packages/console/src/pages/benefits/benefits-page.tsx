@@ -116,7 +116,7 @@ function Name({ benefit: { benefitCode, name: ofProduct, presentation } }: { rea
         <Box component="span" className={name === null ? 'mono' : 'mono quiet'} {...(name === null ? {} : { fw: 400 })}>
           {benefitCode}
         </Box>
-        {name === null && description ? (
+        {description ? (
           <Text span truncate fz="sm" fw={400} c="dimmed">
             {description}
           </Text>
