@@ -1,6 +1,8 @@
 import './theme/global.css';
 import '@mantine/core/styles.layer.css';
+import '@mantine/notifications/styles.layer.css';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
+import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, StrictMode } from 'react';
@@ -9,7 +11,6 @@ import { watchForSigns } from './api/attention.ts';
 import { reactBy } from './api/client.ts';
 import { watchForLosses } from './api/connection.ts';
 import { queryClient } from './api/query-client.ts';
-import { LateNotifications } from './frame/late-dialogs.tsx';
 import { LanguageContext, markDocument, useCurrentLanguage } from './i18n/language.ts';
 import { ErrorBoundary } from './parts/states.tsx';
 import { router } from './router.tsx';
@@ -43,7 +44,7 @@ createRoot(place).render(
         colorSchemeManager={localStorageColorSchemeManager({ key: settingKey('color-scheme') })}
         getStyleNonce={() => nonce}
       >
-        <LateNotifications />
+        <Notifications position="bottom-right" limit={4} />
         <QueryClientProvider client={queryClient}>
           <ErrorBoundary>
             <RouterProvider router={router} />

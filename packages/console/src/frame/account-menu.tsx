@@ -1,11 +1,10 @@
-import { Avatar, Button, Group, Text } from '@mantine/core';
+import { Avatar, Button, Group, Menu, Text } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useRoleTexts } from '../i18n/common.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { ChevronDownIcon, KeyIcon, SignOutIcon } from '../icons/icons.tsx';
 import { notifyProblem } from '../parts/notify.ts';
 import { forgetSession, signOut, useSession } from '../session/session.ts';
-import { LateMenu } from './late-menu.tsx';
 
 const useTexts = dictionary({
   account: ['Your account', '账号设置'],
@@ -27,10 +26,8 @@ export function AccountMenu() {
     }
   };
   return (
-    <LateMenu
-      position="bottom-end"
-      width={200}
-      button={
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
         <Button variant="subtle" color="gray" size="xs" px={6} c="var(--text)">
           <span className="only-read">{t('account')}: </span>
           <Avatar size={24} color="iris" aria-hidden="true">
@@ -43,22 +40,19 @@ export function AccountMenu() {
             <ChevronDownIcon size={14} />
           </Group>
         </Button>
-      }
-    >
-      {(Menu) => (
-        <>
-          <Menu.Label>
-            {name} · {roleText(role)}
-          </Menu.Label>
-          <Menu.Item component={Link} to="/account" leftSection={<KeyIcon size={16} />}>
-            {t('account')}
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={() => void leave()}>
-            {t('signOut')}
-          </Menu.Item>
-        </>
-      )}
-    </LateMenu>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {name} · {roleText(role)}
+        </Menu.Label>
+        <Menu.Item component={Link} to="/account" leftSection={<KeyIcon size={16} />}>
+          {t('account')}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<SignOutIcon size={16} />} onClick={() => void leave()}>
+          {t('signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }

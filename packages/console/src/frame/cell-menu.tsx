@@ -1,9 +1,8 @@
-import { Button } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { dictionary } from '../i18n/dictionary.ts';
 import { ChevronDownIcon, OverviewIcon } from '../icons/icons.tsx';
 import { useSession } from '../session/session.ts';
-import { LateMenu } from './late-menu.tsx';
 
 const useTexts = dictionary({
   cell: ['Cell {cell}', '单元 {cell}'],
@@ -16,31 +15,27 @@ export function CellMenu() {
   const { cell, cells } = useSession();
   if (cells.length === 0) return null;
   return (
-    <LateMenu
-      position="bottom-end"
-      button={
+    <Menu position="bottom-end">
+      <Menu.Target>
         <Button variant="subtle" color="gray" size="xs" px={6} rightSection={<ChevronDownIcon size={14} />}>
           {t('cell', { cell })}
         </Button>
-      }
-    >
-      {(Menu) => (
-        <>
-          <Menu.Item component={Link} to="/cells" leftSection={<OverviewIcon size={16} />}>
-            {t('all')}
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component={Link} to="/cells" leftSection={<OverviewIcon size={16} />}>
+          {t('all')}
+        </Menu.Item>
+        <Menu.Divider />
+        {cells.map(({ cell: one, consoleUrl }) => (
+          <Menu.Item
+            key={one}
+            {...(consoleUrl && one !== cell ? { component: 'a' as const, href: consoleUrl } : { disabled: true })}
+            aria-current={one === cell}
+          >
+            {t('cell', { cell: one })}
           </Menu.Item>
-          <Menu.Divider />
-          {cells.map(({ cell: one, consoleUrl }) => (
-            <Menu.Item
-              key={one}
-              {...(consoleUrl && one !== cell ? { component: 'a' as const, href: consoleUrl } : { disabled: true })}
-              aria-current={one === cell}
-            >
-              {t('cell', { cell: one })}
-            </Menu.Item>
-          ))}
-        </>
-      )}
-    </LateMenu>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -1,8 +1,7 @@
-import { ActionIcon, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { dictionary } from '../i18n/dictionary.ts';
 import { setLanguage, useLanguage } from '../i18n/language.ts';
 import { AutoSchemeIcon, LanguageIcon, MoonIcon, SunIcon } from '../icons/icons.tsx';
-import { LateMenu } from './late-menu.tsx';
 
 const useTexts = dictionary({
   scheme: ['Colour scheme', '外观'],
@@ -23,16 +22,14 @@ export function SchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const Current = SCHEMES.find(([scheme]) => scheme === colorScheme)?.[1] ?? AutoSchemeIcon;
   return (
-    <LateMenu
-      position="bottom-end"
-      button={
+    <Menu position="bottom-end">
+      <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t('scheme')} title={t('scheme')}>
           <Current />
         </ActionIcon>
-      }
-    >
-      {(Menu) =>
-        SCHEMES.map(([scheme, Icon]) => (
+      </Menu.Target>
+      <Menu.Dropdown>
+        {SCHEMES.map(([scheme, Icon]) => (
           <Menu.Item
             key={scheme}
             leftSection={<Icon size={16} />}
@@ -41,9 +38,9 @@ export function SchemeMenu() {
           >
             {t(scheme)}
           </Menu.Item>
-        ))
-      }
-    </LateMenu>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

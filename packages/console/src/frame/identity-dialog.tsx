@@ -36,8 +36,10 @@ const useTexts = dictionary({
 });
 
 /** Asks the operator to confirm their identity, and then continues the operation that needs it. */
-export default function IdentityDialog({ isAsked }: { readonly isAsked: boolean }) {
+export function IdentityDialog() {
   const t = useTexts();
+  const [isAsked, setAsked] = useState(false);
+  useEffect(() => identityQuestion.listen(setAsked), []);
   return (
     <Dialog isOpen={isAsked} onClose={() => identityQuestion.settle(false)} title={t('title')} size="sm" isOnTop>
       <Question />

@@ -1,6 +1,7 @@
 import { Button, Modal, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { addressOf } from '../api/client.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { useIsTopmost } from '../parts/dialogs/open-dialogs.ts';
@@ -21,8 +22,10 @@ const useTexts = dictionary({
  * Asks the operator to sign in again after their session has ended, then repeats the refused requests. Until then the
  * page behind the dialog is hidden, but keeps what the operator typed.
  */
-export default function SessionExpiredDialog({ isAsked }: { readonly isAsked: boolean }) {
+export function SessionExpiredDialog() {
   const t = useTexts();
+  const [isAsked, setAsked] = useState(false);
+  useEffect(() => signInQuestion.listen(setAsked), []);
   useOpenerFocus(isAsked);
   // Registers this dialog as the topmost, so that Escape does not close a dialog behind it.
   useIsTopmost(isAsked, 2);

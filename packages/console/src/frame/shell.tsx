@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Button, Group, Kbd, Text } from '@mantine/core';
+import { ActionIcon, AppShell, Button, Drawer, Group, Kbd, Text } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
@@ -7,21 +7,27 @@ import { flushSync } from 'react-dom';
 import { getConnection, watchConnection } from '../api/connection.ts';
 import { dictionary } from '../i18n/dictionary.ts';
 import { MenuIcon, SearchIcon } from '../icons/icons.tsx';
+import { notifyProblem } from '../parts/notify.ts';
 import { ErrorBoundary, Note } from '../parts/states.tsx';
 import { useIsPhone } from '../parts/use-is-phone.ts';
-import { pageSettled, reportMissingFile, useLate } from '../parts/use-late.ts';
 import { createKeyKeeper } from '../search/typed-ahead.ts';
 import { useSession } from '../session/session.ts';
+import { reloadIfFilesAreMissing } from '../stale-build.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { BeijingClock } from './beijing-clock.tsx';
 import { CellMenu } from './cell-menu.tsx';
 import { LanguageButton, SchemeMenu } from './display-menus.tsx';
-import { LateDialogs } from './late-dialogs.tsx';
+import { IdentityDialog } from './identity-dialog.tsx';
+import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import styles from './shell.module.css';
 import { Sidebar } from './sidebar.tsx';
 
-const loadMenuDrawer = () => import('./menu-drawer.tsx');
 const loadSearchBox = () => import('../search/search-box.tsx');
+
+/**
+ * The delay before the search is loaded: long enough for the page's own files and first requests to be loaded first.
+ */
+const SEARCH_LOADS_AFTER_MS = 1_500;
 
 const useTexts = dictionary({
   skip: ['Skip to content', '跳到正文'],
@@ -33,6 +39,7 @@ const useTexts = dictionary({
     '无法连接服务，当前数据可能不是最新，也无法保存修改。',
   ],
   retry: ['Try again', '重试'],
+  searchMissing: ['The search could not be loaded. Reload the page.', '无法加载搜索，请刷新页面。'],
   searchHint: ['Order, payment, refund, user, mobile number, card…', '订单、扣款、退款、用户、手机号、卡尾号…'],
 });
 
@@ -42,7 +49,6 @@ const LINE = { borderColor: 'var(--line)' };
 export function Shell() {
   const t = useTexts();
   const [isMenuOpen, menu] = useDisclosure(false);
-  const Drawer = useLate(loadMenuDrawer, isMenuOpen, menu.close);
   const search = useSearchBox();
   // A phone shows the menu only in the drawer.
   const isPhone = useIsPhone();
@@ -110,7 +116,17 @@ export function Shell() {
           </Group>
         </Group>
       </AppShell.Header>
-      {Drawer ? <Drawer isOpen={isMenuOpen} label={t('menu')} onClose={menu.close} /> : null}
+      <Drawer
+        opened={isMenuOpen}
+        onClose={menu.close}
+        size={270}
+        padding={0}
+        withCloseButton={false}
+        attributes={{ content: { 'aria-label': t('menu') } }}
+        styles={{ body: { height: '100dvh', background: 'var(--ground)' } }}
+      >
+        <Sidebar onOpened={menu.close} />
+      </Drawer>
       <AppShell.Main id="main" tabIndex={-1} pb={64} style={{ outline: 'none' }}>
         <ConnectionLost />
         <ErrorBoundary of={pathname}>
@@ -118,7 +134,8 @@ export function Shell() {
         </ErrorBoundary>
       </AppShell.Main>
       {search.Box ? <search.Box onReady={search.onReady} onClose={search.onClose} /> : null}
-      <LateDialogs />
+      <IdentityDialog />
+      <SessionExpiredDialog />
     </AppShell>
   );
 }
@@ -144,16 +161,14 @@ function ConnectionLost() {
  * that no digit is lost.
  */
 function useSearchBox() {
+  const t = useTexts();
   const [Box, setBox] = useState<Awaited<ReturnType<typeof loadSearchBox>>['default']>();
   const [keys] = useState(createKeyKeeper);
   const hasField = useRef(false);
-  useEffect(
-    () =>
-      void pageSettled()
-        .then(loadSearchBox)
-        .catch(() => undefined),
-    [],
-  );
+  useEffect(() => {
+    const waiting = setTimeout(() => void loadSearchBox().catch(() => undefined), SEARCH_LOADS_AFTER_MS);
+    return () => clearTimeout(waiting);
+  }, []);
   const open = () => {
     if (hasField.current) return;
     let isStillWanted = true;
@@ -169,7 +184,8 @@ function useSearchBox() {
       },
       () => {
         keys.end();
-        reportMissingFile();
+        notifyProblem(new Error(t('searchMissing')));
+        reloadIfFilesAreMissing();
       },
     );
   };

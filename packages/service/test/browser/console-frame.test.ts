@@ -274,36 +274,6 @@ describe('signing in', () => {
     await page.getByText(orderNo).first().waitFor();
   });
 
-  it('loads menus and dialogs after the first data or when they are first used', async () => {
-    const page = await at.person('viewer', 'leo');
-    const late: string[] = [];
-    page.on('request', (request) => {
-      const file = /(menu-code|menu-drawer|notification-area|\w+-dialog)-[\w-]+\.js$/.exec(request.url())?.[1];
-      if (file) late.push(file);
-    });
-    const isLoaded = (file: string) => expect.poll(() => late.includes(file), { timeout: 60_000 }).toBe(true);
-    let answer = () => {};
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    await page.route(/\/console\/api\/orders(\?|$)/, async (route) => {
-      await answered;
-      await route.continue();
-    });
-    await page.goto('/console/orders');
-    const button = page.getByRole('button', { name: 'Colour scheme' });
-    await button.focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Follow the system' }).waitFor();
-    expect(new Set(late)).toEqual(new Set(['menu-code']));
-    await page.keyboard.press('Escape');
-    await page.getByRole('menu').waitFor({ state: 'detached' });
-    await expect.poll(() => hasFocus(button)).toBe(true);
-    answer();
-    await page.getByText(orderNo).waitFor();
-    for (const file of ['menu-drawer', 'notification-area', 'identity-dialog', 'expired-dialog']) await isLoaded(file);
-  });
-
   it('shows orders on a phone with one format of years for all times, and loads the calendar with the filters', async () => {
     const page = await at.person('support', 'paula', PHONE);
     await page.addInitScript(`{

@@ -127,8 +127,8 @@ export function PresentationDialog({ benefit, onChanged, onClose }: Presentation
         />
         <TextInput {...field('nameZh')} description={t('nameHint')} lang="zh" maxLength={500} />
         <TextInput {...field('nameEn')} description={t('nameHint')} lang="en" maxLength={500} />
-        <Textarea {...field('descriptionZh')} description={t('descriptionHint')} lang="zh" maxLength={500} />
-        <Textarea {...field('descriptionEn')} description={t('descriptionHint')} lang="en" maxLength={500} />
+        <Textarea {...field('descriptionZh')} description={t('descriptionHint')} lang="zh" maxLength={500} autosize />
+        <Textarea {...field('descriptionEn')} description={t('descriptionHint')} lang="en" maxLength={500} autosize />
         <TextInput {...field('useUrl')} description={t('useUrlHint')} {...ADDRESS} />
       </Stack>
     </FormDialog>

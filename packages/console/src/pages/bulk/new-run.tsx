@@ -159,7 +159,9 @@ function NewRunDialog({ kinds, onClose }: NewRunDialogProps) {
               classNames={{ input: 'mono' }}
               spellCheck={false}
               data-autofocus
-              rows={4}
+              autosize
+              minRows={4}
+              maxRows={10}
             />
           )}
           <FileDrop

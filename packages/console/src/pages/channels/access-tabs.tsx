@@ -17,7 +17,7 @@ export function AllowListTab({ channel }: ChannelTabProps) {
       description={t('allowListHint')}
       placeholder={t('everyAddress')}
       instead={t('onlyAdmin')}
-      rows={4}
+      minRows={4}
     />
   );
 }

@@ -52,7 +52,7 @@ interface LinesFormProps extends ChannelTabProps {
   readonly description: string;
   readonly placeholder?: string;
   readonly instead?: string;
-  readonly rows: number;
+  readonly minRows: number;
 }
 
 /** A form for a channel's setting that is a list, with one entry per line. */
@@ -75,6 +75,8 @@ export function LinesForm({ channel, of, instead, ...field }: LinesFormProps) {
         onChange={(event) => setText(event.currentTarget.value)}
         classNames={{ input: 'mono' }}
         spellCheck={false}
+        autosize
+        maxRows={16}
       />
     </ChannelForm>
   );

@@ -34,7 +34,7 @@ export function GeneralTab({ channel }: ChannelTabProps) {
           of="frameOrigins"
           label={t('frameOrigins')}
           description={t('frameOriginsHint')}
-          rows={2}
+          minRows={2}
         />
       </Section>
       {isAdmin ? (

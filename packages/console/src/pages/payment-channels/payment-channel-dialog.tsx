@@ -93,6 +93,9 @@ export function PaymentChannelDialog({ channel, onMade, onChanged, onClose }: Pa
         {...text('banks')}
         classNames={{ input: 'mono' }}
         spellCheck={false}
+        autosize
+        minRows={1}
+        maxRows={6}
       />
       <NumberInput label={t('pace')} description={t('paceHint')} {...value('debitsPerSecond')} min={1} {...WHOLE} />
       <div>

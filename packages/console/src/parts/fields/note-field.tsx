@@ -7,5 +7,5 @@ interface NoteFieldProps extends Omit<TextareaProps, 'onChange'> {
 /** A text area for a reason, a note or a comment. */
 export function NoteField({ onChange, ...rest }: NoteFieldProps) {
   const take = (event: { readonly currentTarget: HTMLTextAreaElement }) => onChange(event.currentTarget.value);
-  return <Textarea w="100%" maxLength={200} {...rest} onChange={take} />;
+  return <Textarea w="100%" maxLength={200} autosize minRows={2} {...rest} onChange={take} />;
 }

@@ -38,6 +38,7 @@ export function TextForm({ label, hint, verb, onWrite }: TextFormProps) {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
         }}
         maxLength={2000}
+        maxRows={10}
       />
       <FormProblem error={write.error} />
       <Button type="submit" variant="default" size="xs" disabled={isEmpty} loading={write.isPending}>

@@ -1,6 +1,0 @@
-import '@mantine/notifications/styles.layer.css';
-import { Notifications } from '@mantine/notifications';
-
-export default function NotificationArea() {
-  return <Notifications position="bottom-right" limit={4} />;
-}
