@@ -85,7 +85,7 @@ describe('a channel’s texts in its order', () => {
       const names = lines.map((line) => line.split(/ {2}/)[0]);
       expect(names).toEqual(
         kind === 'shared'
-          ? ['External number', 'User', '1', 'refund-refused']
+          ? ['External number', 'User', '1', 'warning']
           : ['External number', 'User', 'Unsubscribed', 'Agreement of the channel'],
       );
     }

@@ -32,6 +32,7 @@ describe('perennial benefit', () => {
     expect(await json('import-codes', 'COUPON', codes)).toMatchObject({ imported: 0, knownBefore: 2, codesLeft: 2 });
     expect(await json('show', 'COUPON')).toEqual({
       benefitCode: 'COUPON',
+      name: null,
       kind: 'POOL',
       supplierUrl: null,
       products: [],

@@ -30,7 +30,7 @@ describe('perennial reconciliation', () => {
     expect(ran).toMatch(/^Open +2; see/m);
 
     expect(await text('reconciliation', 'differences')).toMatch(
-      new RegExp(`^\\d+ +${DAY} +UNIPAY +AMOUNT +debit +${debit} +SUCCESS 19.90 CNY +SUCCESS 19.91 CNY +2`, 'm'),
+      new RegExp(`^\\d+ +${DAY} +UNIPAY +AMOUNT +DEBIT +${debit} +SUCCESS 19.90 CNY +SUCCESS 19.91 CNY +2`, 'm'),
     );
     const { items } = await json('reconciliation', 'differences', '--payment-channel', 'UNIPAY', '--day', DAY);
     expect(items).toHaveLength(2);
