@@ -99,7 +99,7 @@ it(
     await node.stop();
     await agree(buttons, again);
   },
-  120_000 + CLAIMS * 1_000,
+  600_000 + CLAIMS * 1_000,
 );
 
 /** Compares the supplier's ledger with the service's records. */
